@@ -1,0 +1,42 @@
+# Each target sets up what it needs, alone, on a machine with Python 3.11, make, g++ and git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test bench setup
+
+demo: setup
+	$(BIN)/python -m explore_suite.demo
+
+test: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m baselines.bench
+
+setup: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (about two minutes the first time) ..."
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=...')"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@$(BIN)/python -m explore_suite.rendering || $(MAKE) --no-print-directory gl
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,bench]"
+	@touch $@
+
+# Pictures need a GL library; a root user of a Debian machine gets it, everyone else is told.
+gl:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri >/dev/null; \
+	else \
+		echo "No OpenGL library was found: everything but pictures and videos works."; \
+	fi

@@ -1,0 +1,1 @@
+"""Numbers and pictures from result files; never imports `baselines`."""

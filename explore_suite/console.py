@@ -1,0 +1,38 @@
+"""Text for people: lines and tables on standard output, prettier where rich is installed."""
+
+import sys
+from collections.abc import Sequence
+
+
+def say(line: str = "") -> None:
+    """One line on standard output, at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A titled table; plain aligned columns without rich or when the output is not a terminal."""
+    try:
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError:
+        _plain(title, columns, rows)
+        return
+    if not sys.stdout.isatty():
+        _plain(title, columns, rows)
+        return
+    pretty = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in columns:
+        pretty.add_column(column, no_wrap=column != columns[-1])
+    for row in rows:
+        pretty.add_row(*row)
+    Console().print(pretty)
+
+
+def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    lines = [columns, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    say(title)
+    for line in lines:
+        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,166 @@
+"""DMCEnv: the adapter from a dm_control environment to a Gymnasium one."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import EzPickle
+
+from explore_suite.rendering import Renderer
+from explore_suite.upstream import control
+from explore_suite.window import Window
+
+_MAX_VALUE = (
+    1e10  # MuJoCo calls a simulation with larger numbers diverged, so no observation has them
+)
+_MAX_LEGACY_SEED = (
+    2**32 - 1
+)  # the largest integer seed of the RandomState that dm_control draws from
+
+
+class DMCEnv(gymnasium.Env, EzPickle):
+    """A dm_control task with flat float32 observations, seeding, success and rendering.
+
+    Subclasses say how to build the task (`build`), when its goal is met (`succeeded`) and what it
+    is (the class docstring is the specification sheet). Physics stays in float64. Nothing
+    terminates and nothing here counts steps: Gymnasium's TimeLimit is the only clock.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"], "render_fps": 50}
+    default_size = (480, 480)  # width, height in pixels
+    default_camera: int | str = 0
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        camera: int | str | None = None,
+        **settings: Any,
+    ) -> None:
+        """Builds the task; `width`, `height` and `camera` matter only to rendering."""
+        EzPickle.__init__(
+            self, render_mode=render_mode, width=width, height=height, camera=camera, **settings
+        )
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(
+                f"render_mode must be one of {self.metadata['render_modes']}, got {render_mode!r}"
+            )
+        self.render_mode = render_mode
+        self._size = (width or self.default_size[0], height or self.default_size[1])
+        self._camera = self.default_camera if camera is None else camera
+        self._env = self.build(**settings)
+        self._slices = _slices(self._env.observation_spec())
+        obs_dim = self._slices[-1][1].stop
+        action_spec = self._env.action_spec()
+        self.observation_space = gymnasium.spaces.Box(
+            -_MAX_VALUE, _MAX_VALUE, (obs_dim,), np.float32
+        )
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, action_spec.shape, np.float32)
+        self._action_shape = action_spec.shape
+        self._running = False
+        self._renderer: Renderer | None = None
+        self._window: Window | None = None
+
+    def build(self) -> control.Environment:
+        """The dm_control environment, without a time limit."""
+        raise NotImplementedError
+
+    def succeeded(self, reward: float) -> bool:
+        """Whether the goal is met in the current state; `reward` was paid for reaching it."""
+        return reward >= 1.0
+
+    @property
+    def physics(self) -> Any:
+        """dm_control's Physics, for reading the world in float64."""
+        return self._env.physics
+
+    @property
+    def task(self) -> Any:
+        """dm_control's Task."""
+        return self._env.task
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts an episode; with a seed, the task's own random source starts anew from it."""
+        super().reset(seed=seed)
+        if seed is not None:
+            entropy = (
+                seed if seed <= _MAX_LEGACY_SEED else np.random.SeedSequence(seed).generate_state(4)
+            )
+            self.task.random.seed(entropy)
+        obs = self._flat(self._env.reset().observation)
+        self._running = True
+        self._show()
+        return obs, {"success": False}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """One control step. Actions beyond the box are clipped by MuJoCo, as in dm_control."""
+        action = self._checked(action)
+        if not self._running:
+            raise gymnasium.error.ResetNeeded("call reset() before the first step()")
+        timestep = self._env.step(action)
+        reward = float(timestep.reward)
+        obs = self._flat(timestep.observation)
+        self._show()
+        # Never terminated: dm_control's tasks end by time alone, and time is TimeLimit's.
+        return obs, reward, False, False, {"success": self.succeeded(reward)}
+
+    def render(self) -> np.ndarray | None:
+        """The current frame for `rgb_array`; `human` draws at every step by itself."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                "render() without a render_mode: pass render_mode to gymnasium.make"
+            )
+            return None
+        return self._frame() if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Frees the renderer and the window; harmless when there are none."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _checked(self, action: Any) -> np.ndarray:
+        action = np.asarray(action)
+        if action.shape != self._action_shape:
+            raise ValueError(
+                f"action must have shape {self._action_shape}, got {action.shape}: {action!r}"
+            )
+        if action.dtype.kind not in "fiu":
+            raise ValueError(f"action must hold real numbers, got dtype {action.dtype}: {action!r}")
+        if not np.isfinite(action).all():
+            raise ValueError(f"action must be finite, got {action!r}")
+        return action
+
+    def _flat(self, observation: dict[str, Any]) -> np.ndarray:
+        flat = np.empty(self._slices[-1][1].stop, np.float32)
+        for key, place in self._slices:
+            flat[place] = observation[key]
+        return flat
+
+    def _frame(self) -> np.ndarray:
+        if self._renderer is None:
+            self._renderer = Renderer(self.physics.model.ptr, *self._size)
+        return self._renderer.frame(self.physics.data.ptr, self._camera)
+
+    def _show(self) -> None:
+        if self.render_mode != "human":
+            return
+        if self._window is None:
+            self._window = Window(type(self).__name__, self.metadata["render_fps"])
+        self._window.show(self._frame())
+
+
+def _slices(spec: dict[str, Any]) -> list[tuple[str, slice]]:
+    """Where each key of the observation goes in the flat array, in the task's own order."""
+    slices, start = [], 0
+    for key, array in spec.items():
+        stop = start + int(np.prod(array.shape))
+        slices.append((key, slice(start, stop)))
+        start = stop
+    return slices

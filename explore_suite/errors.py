@@ -1,0 +1,9 @@
+"""What can go wrong through no fault of the code."""
+
+
+class UserError(Exception):
+    """Wrong input; the command prints the message alone, without a traceback, and exits with 2."""
+
+
+class RenderingUnavailableError(UserError, RuntimeError):
+    """Nothing can be drawn on this machine as it is; the message says what to install or to set."""

@@ -1,0 +1,221 @@
+"""TASKS: what is known of every task, answered without importing MuJoCo."""
+
+import difflib
+import json
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from explore_suite.errors import UserError
+
+NAMESPACE = "ExploreSuite"
+VERSION = "v0"
+
+
+@dataclass(frozen=True)
+class TaskSheet:
+    """The catalogue entry of one task; `id` is what `gymnasium.make` takes."""
+
+    name: str
+    entry_point: str
+    group: str  # explore, original, hallway or grid
+    features: tuple[tuple[str, float, float], ...]  # observation elements: name, typical low, high
+    action_dim: int  # number of actions if discrete
+    horizon: int  # steps until Gymnasium's TimeLimit truncates
+    control_step: float  # seconds of simulated time per step; 0 where there is no clock
+    best_return: float  # best return known, or 1000 where only the bound of one per step is known
+    goal: str  # what info["success"] reports
+    summary: str
+    partner: str | None = None  # the original of an explore task, and the other way round
+    count_scale: float | None = None  # kernel width on states scaled to [0, 1]; None: count exactly
+    count_tolerance: float | None = None  # kernel value above which two visits are one
+    discrete: bool = False
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Namespaced and versioned id, as results carry it."""
+        return f"{NAMESPACE}/{self.name}-{VERSION}"
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """One name per observation element, `key.element`, in the order of the array."""
+        return tuple(name for name, _, _ in self.features)
+
+    @property
+    def obs_dim(self) -> int:
+        """Length of the observation."""
+        return len(self.features)
+
+    @property
+    def obs_low(self) -> np.ndarray:
+        """Typical lowest observation (S_min): a scale for counts and networks, not a limit."""
+        return np.array([low for _, low, _ in self.features], dtype=np.float32)
+
+    @property
+    def obs_high(self) -> np.ndarray:
+        """Typical highest observation (S_max): a scale for counts and networks, not a limit."""
+        return np.array([high for _, _, high in self.features], dtype=np.float32)
+
+    @property
+    def random_return(self) -> float:
+        """Mean return of uniformly random actions over 100 episodes, by `explore_suite.measure`."""
+        return measured("random_returns")[self.name]["mean"]
+
+    @property
+    def dense(self) -> bool:
+        """Whether reward is paid short of the goal."""
+        return self.name in ("WalkerWalk", "WalkerExplore")
+
+
+class UnknownTaskError(UserError, LookupError):
+    """A task name that is not in the catalogue; the message suggests the nearest ones."""
+
+
+def lookup(name: str) -> TaskSheet:
+    """The sheet of `WalkerExplore`, `WalkerExplore-v0` or `ExploreSuite/WalkerExplore-v0`."""
+    for sheet in TASKS.values():
+        if name in (sheet.name, f"{sheet.name}-{VERSION}", sheet.id):
+            return sheet
+    names = {sheet.name.lower(): sheet.name for sheet in TASKS.values()}
+    bare = name.removeprefix(f"{NAMESPACE}/").rsplit("-v", 1)[0].lower()
+    near = [names[found] for found in difflib.get_close_matches(bare, names, n=3, cutoff=0.4)]
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"known tasks: {', '.join(names.values())}"
+    )
+    raise UnknownTaskError(f"unknown task {name!r}; {hint}")
+
+
+def measured(what: str) -> dict[str, Any]:
+    """Numbers written by `explore_suite.measure`, by task name."""
+    text = resources.files("explore_suite").joinpath(f"data/{what}.json").read_text()
+    return json.loads(text)
+
+
+def _features(
+    key: str, names: str, low: float, high: float
+) -> tuple[tuple[str, float, float], ...]:
+    return tuple((f"{key}.{name}", low, high) for name in names.split())
+
+
+# Typical ranges are the published ones, oddities included (ball_x and ball_z look swapped, the
+# stock reacher's shoulder starts below its range, a fallen walker's torso lies below its own):
+# counts and exploration networks are scaled by them, and nothing is clipped to them.
+_BALL_IN_CUP = (
+    ("position.cup_x", -0.25, 0.25),
+    ("position.cup_z", -0.3, 0.2),
+    ("position.ball_x", -0.2, 0.5),
+    ("position.ball_z", -0.2, 0.25),
+    *_features("velocity", "cup_x cup_z ball_x", -1.5, 1.5),
+    ("velocity.ball_z", -3.0, 1.0),
+)
+_REACHER = (
+    ("position.shoulder", 0.0, 6.28),
+    ("position.wrist", -3.0, 3.0),
+    *_features("to_target", "x y", -0.4, 0.4),
+    *_features("velocity", "shoulder wrist", -5.0, 5.0),
+)
+_FINGER = (
+    *_features("position", "proximal distal", -2.0, 2.0),
+    *_features("position", "tip_x tip_z", -0.1, 0.1),
+    *_features("velocity", "proximal distal hinge", -12.0, 12.0),
+    *_features("touch", "top bottom", 0.0, 5.0),
+    *_features("target_position", "x z", -0.13, 0.13),
+    ("dist_to_target", -0.2, 0.23),
+)
+_BODIES = "torso right_thigh right_leg right_foot left_thigh left_leg left_foot".split()
+_ORIENTATIONS = " ".join(f"{body}_{axis}" for body in _BODIES for axis in ("xx", "xz"))
+_JOINTS = "right_hip right_knee right_ankle left_hip left_knee left_ankle"
+_WALKER = (
+    *_features("orientations", _ORIENTATIONS, -1.0, 1.0),
+    ("height", 0.3, 1.3),
+    *_features("velocity", "root_z root_x", -5.0, 5.0),
+    ("velocity.root_y", -20.0, 20.0),
+    *_features("velocity", _JOINTS, -40.0, 40.0),
+)
+_HALLWAY = (("position.x", -2.0, 2.0), ("position.y", -0.1, 0.1))
+_GRID = (("row", 0.0, 39.0), ("column", 0.0, 39.0))
+
+_IN_CUP = "the ball is in the cup"
+_AT_TARGET = "the fingertip touches the target"
+_TURNED = "the spinner's tip is inside the target"
+_WALKING = "the torso is above 1.2 m and the centre of mass moves at 1 m/s or more"
+_AT_BEST_GOAL = "the point is inside the goal that pays most"
+
+_SHEETS = (
+    TaskSheet(
+        "BallInCupCatch", "explore_suite.ball_in_cup:BallInCupCatch", "original", _BALL_IN_CUP,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
+        summary="swing a tethered ball into a cup; the ball starts anywhere, sparse",
+        partner="BallInCupExplore", count_scale=0.078, count_tolerance=0.9,
+    ),
+    TaskSheet(
+        "BallInCupExplore", "explore_suite.ball_in_cup:BallInCupExplore", "explore", _BALL_IN_CUP,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
+        summary="the same; the ball starts hanging below the cup",
+        partner="BallInCupCatch", count_scale=0.078, count_tolerance=0.9,
+    ),
+    TaskSheet(
+        "ReacherHard", "explore_suite.reacher:ReacherHard", "original", _REACHER,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
+        summary="bring a two-link arm's finger to a small target; all over the plane, sparse",
+        partner="ReacherExplore", count_scale=0.06, count_tolerance=0.9,
+    ),
+    TaskSheet(
+        "ReacherExplore", "explore_suite.reacher:ReacherExplore", "explore", _REACHER,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
+        summary="the same; the arm starts to the right, the target lies to the left",
+        partner="ReacherHard", count_scale=0.06, count_tolerance=0.9,
+    ),
+    TaskSheet(
+        "FingerTurnHard", "explore_suite.finger:FingerTurnHard", "original", _FINGER,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
+        summary="turn a free spinner with a finger until its tip is at the target, sparse",
+        partner="FingerExplore", count_scale=0.11, count_tolerance=0.5,
+    ),
+    TaskSheet(
+        "FingerExplore", "explore_suite.finger:FingerExplore", "explore", _FINGER,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
+        summary="the same; the finger starts pointing away, the spinner down, the target is up",
+        partner="FingerTurnHard", count_scale=0.11, count_tolerance=0.5,
+    ),
+    TaskSheet(
+        "WalkerWalk", "explore_suite.walker:WalkerWalk", "original", _WALKER,
+        action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
+        summary="make a planar walker walk; it starts above the ground, speed pays by degrees",
+        partner="WalkerExplore", count_scale=0.16, count_tolerance=0.5,
+    ),
+    TaskSheet(
+        "WalkerExplore", "explore_suite.walker:WalkerExplore", "explore", _WALKER,
+        action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
+        summary="the same; it starts fallen, speed pays only from 1 m/s on",
+        partner="WalkerWalk", count_scale=0.16, count_tolerance=0.5,
+    ),
+    TaskSheet(
+        "HallwayLocalOptimum", "explore_suite.hallway:Hallway", "hallway", _HALLWAY,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=832.9, goal=_AT_BEST_GOAL,
+        summary="steer a point along a corridor; the near goal pays 0.1, the far goal 1",
+        count_scale=0.02, count_tolerance=0.9,
+        kwargs={"length": 4.0, "goals": ((-1.0, 0.1, 0.1), (1.8, 0.2, 1.0))},
+    ),
+    TaskSheet(
+        "HallwayAdversarial", "explore_suite.hallway:Hallway", "hallway", _HALLWAY,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=981.1, goal=_AT_BEST_GOAL,
+        summary="the same; a tiny near goal pays 1 and the far goal 0.1, so random walks win",
+        count_scale=0.02, count_tolerance=0.9,
+        kwargs={"length": 4.0, "goals": ((-1.5, 0.01, 1.0), (1.8, 0.1, 0.1))},
+    ),
+    TaskSheet(
+        "GridWorld", "explore_suite.gridworld:GridWorld", "grid", _GRID,
+        action_dim=4, horizon=100, control_step=0.0, best_return=23.0,
+        goal="the agent stands on the goal cell",
+        summary="walk from one corner of a 40 x 40 grid to the other; only the corner pays",
+        discrete=True,
+    ),
+)  # fmt: skip
+
+TASKS: dict[str, TaskSheet] = {sheet.id: sheet for sheet in _SHEETS}

@@ -1,0 +1,46 @@
+"""dm_control, imported without waking OpenGL.
+
+On import dm_control looks for a rendering back end, which loads GL libraries, may warn and may even
+fail on a machine that only trains. It is told to skip that here; this package renders through
+`explore_suite.rendering`, which picks a back end when the first frame is asked for. Whoever wants
+dm_control's own renderer in the same process sets MUJOCO_GL, or imports dm_control first.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def _no_search_for_gl() -> Iterator[None]:
+    if "MUJOCO_GL" in os.environ:
+        yield
+        return
+    os.environ["MUJOCO_GL"] = "disabled"
+    try:
+        yield
+    finally:
+        del os.environ["MUJOCO_GL"]
+
+
+# mujoco first and with the environment as it is: its own Renderer keeps working for the user.
+import mujoco  # noqa: E402
+
+with _no_search_for_gl():
+    from dm_control.mujoco import Physics
+    from dm_control.rl import control
+    from dm_control.suite import ball_in_cup, base, common, finger, reacher, walker
+    from dm_control.utils import rewards
+
+__all__ = [
+    "Physics",
+    "ball_in_cup",
+    "base",
+    "common",
+    "control",
+    "finger",
+    "mujoco",
+    "reacher",
+    "rewards",
+    "walker",
+]

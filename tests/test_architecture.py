@@ -1,0 +1,68 @@
+"""The rules of the house that a program can check."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("explore_suite", "baselines", "analysis")
+FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+ALLOWED = {
+    "explore_suite": {"explore_suite"},
+    "baselines": {"baselines", "explore_suite"},
+    "analysis": {"analysis", "explore_suite"},
+}
+
+
+def imports(path: Path, top_level_only: bool = False) -> set[str]:
+    """First names of the modules that a file imports."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_packages_meet_only_through_the_benchmark_and_files(path):
+    package = path.relative_to(ROOT).parts[0]
+    assert imports(path) & set(PACKAGES) <= ALLOWED[package]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_pickle_and_a_docstring_each(path):
+    assert not imports(path) & {"pickle", "cloudpickle", "dill", "joblib", "shelve"}
+    assert ast.get_docstring(ast.parse(path.read_text())), "each file says what question it answers"
+
+
+def test_the_benchmark_needs_neither_torch_nor_pandas():
+    for path in (ROOT / "explore_suite").glob("*.py"):
+        assert not imports(path, top_level_only=True) & {"torch", "pandas", "matplotlib", "rliable"}
+
+
+def test_files_stay_short():
+    long = {path.name: len(path.read_text().splitlines()) for path in FILES}
+    assert {name: lines for name, lines in long.items() if lines > 300} == {}
+
+
+def test_no_drawer_files():
+    assert not [
+        path for path in FILES if path.name in ("utils.py", "common.py", "helpers.py", "misc.py")
+    ]
+
+
+def test_constraints_pin_everything_exactly():
+    lines = [
+        line
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if line and line[0] != "#"
+    ]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.\-]+==[^=\s]+", line) for line in lines)
+    pinned = {line.split("==")[0].lower() for line in lines}
+    assert {"torch", "mujoco", "dm_control", "gymnasium", "numpy", "pandas"} <= pinned
