@@ -1,1 +1,23 @@
-"""Reference agents."""
+"""Reference agents, by name: a new one is one file and one line here."""
+
+from typing import Any
+
+from baselines.ddqn import DDQN
+from baselines.ddqn_bbe import DDQNBBE
+from baselines.ddqn_deep import DDQNDeep
+from baselines.random_agent import RandomAgent
+from baselines.sac import SAC
+from baselines.sac_2q import SAC2Q
+from baselines.sac_bbe import SACBBE
+from baselines.sac_deep import SACDeep
+
+AGENTS: dict[str, Any] = {
+    "sac": SAC,
+    "sac_bbe": SACBBE,
+    "sac_2q": SAC2Q,
+    "sac_deep": SACDeep,
+    "ddqn": DDQN,
+    "ddqn_bbe": DDQNBBE,
+    "ddqn_deep": DDQNDeep,
+    "random": RandomAgent,
+}

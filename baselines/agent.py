@@ -20,7 +20,7 @@ class Transition(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Typical range of observations and exact range of actions; discrete actions are 0..n-1, one-dimensional."""
+    """Typical range of observations, exact range of actions; a discrete one is a number 0..n-1."""
 
     obs_low: np.ndarray
     obs_high: np.ndarray

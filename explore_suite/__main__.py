@@ -1,6 +1,7 @@
 """The `explore-suite` command: names of subcommands, each imported only when used."""
 
 import importlib
+import os
 import sys
 
 from explore_suite.console import say
@@ -10,6 +11,7 @@ COMMANDS = {
     "list": ("explore_suite.listing:main", "the tasks, with their sizes and returns"),
     "doctor": ("explore_suite.doctor:main", "what of this machine works, and what to install"),
     "watch": ("explore_suite.watch:main", "a video, picture or window of a policy on a task"),
+    "agents": ("baselines.listing:main", "the reference agents, their settings, how two differ"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra
 
@@ -26,6 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         sys.stderr.write(f"explore-suite {name}: {error}\n")
         return 2
+    except BrokenPipeError:  # whoever read our output has seen enough, as in `... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         sys.stderr.write("explore-suite: stopped\n")
         return 130

@@ -1,5 +1,6 @@
 """DMCEnv: the adapter from a dm_control environment to a Gymnasium one."""
 
+import math
 from typing import Any
 
 import gymnasium
@@ -58,6 +59,7 @@ class DMCEnv(gymnasium.Env, EzPickle):
         )
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, action_spec.shape, np.float32)
         self._action_shape = action_spec.shape
+        self._substeps = round(self._env.control_timestep() / self.physics.timestep())
         self._running = False
         self._renderer: Renderer | None = None
         self._window: Window | None = None
@@ -92,18 +94,24 @@ class DMCEnv(gymnasium.Env, EzPickle):
             self.task.random.seed(entropy)
         obs = self._flat(self._env.reset().observation)
         self._running = True
-        self._show()
-        return obs, {"success": False}
+        if self.render_mode == "human":
+            self._show()
+        return obs, {"success": self.succeeded(float(self.task.get_reward(self.physics)))}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """One control step. Actions beyond the box are clipped by MuJoCo, as in dm_control."""
         action = self._checked(action)
         if not self._running:
             raise gymnasium.error.ResetNeeded("call reset() before the first step()")
-        timestep = self._env.step(action)
-        reward = float(timestep.reward)
-        obs = self._flat(timestep.observation)
-        self._show()
+        # dm_control's own step, without the end of the episode and the TimeStep around it.
+        task, physics = self._env.task, self._env.physics
+        task.before_step(action, physics)
+        physics.step(self._substeps)
+        task.after_step(physics)
+        reward = float(task.get_reward(physics))
+        obs = self._flat(task.get_observation(physics))
+        if self.render_mode == "human":
+            self._show()
         # Never terminated: dm_control's tasks end by time alone, and time is TimeLimit's.
         return obs, reward, False, False, {"success": self.succeeded(reward)}
 
@@ -133,7 +141,7 @@ class DMCEnv(gymnasium.Env, EzPickle):
             )
         if action.dtype.kind not in "fiu":
             raise ValueError(f"action must hold real numbers, got dtype {action.dtype}: {action!r}")
-        if not np.isfinite(action).all():
+        if not all(map(math.isfinite, action.tolist())):  # quicker than NumPy on a few numbers
             raise ValueError(f"action must be finite, got {action!r}")
         return action
 
@@ -149,8 +157,6 @@ class DMCEnv(gymnasium.Env, EzPickle):
         return self._renderer.frame(self.physics.data.ptr, self._camera)
 
     def _show(self) -> None:
-        if self.render_mode != "human":
-            return
         if self._window is None:
             self._window = Window(type(self).__name__, self.metadata["render_fps"])
         self._window.show(self._frame())

@@ -1,0 +1,179 @@
+"""Double DQN with a Boltzmann policy, for worlds with a few discrete actions.
+
+The network takes the state and the action's number as one more input, as published, so that task
+and exploration values share one kind of network.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.agent import Bounds, State, Transition, require_finite
+from baselines.networks import Adam, spawn_seeds
+from baselines.q_network import QNetwork, Scale, uniform_discrete
+from baselines.replay import Replay
+
+COUNTERS = ("steps", "updates", "_episode_length", "_due")
+
+
+@dataclass(frozen=True)
+class DDQNConfig:
+    """Everything that may differ between runs; the defaults are those of the paper's code."""
+
+    hidden: int = 512  # units per hidden layer; paper
+    layers: int = 2  # paper
+    learning_rate: float = 1e-4  # paper
+    batch_size: int = 1024
+    discount: float = 0.99
+    target_every: int = 50  # updates between hard copies of the target; paper
+    candidates: int = 32  # uniform draws that stand for the actions in a maximum or a softmax
+    train_temperature: float = 0.3  # of the Boltzmann policy; the paper prints .1
+    test_temperature: float = 0.1
+    replay_capacity: int = 1_000_000
+    warmup_steps: int = 128  # environment steps of uniform actions
+    skilled_steps: int = (
+        0  # environment steps of the skilled policy instead; 2000 in the warm start
+    )
+    updates_per_step: float = 1.0  # all spent in one burst when the episode ends
+
+
+class DDQN:
+    """The agent, and the base of its variants (seams: `stored_reward`, `sample_actions`, `act`)."""
+
+    Config: type[DDQNConfig] = DDQNConfig
+
+    def __init__(
+        self, bounds: Bounds, config: DDQNConfig, *, seed: int, device: str = "cpu"
+    ) -> None:
+        net_seed, act_seed, replay_seed, learn_seed = spawn_seeds(seed, 4)
+        sizes = [len(bounds.obs_low) + 1, *[config.hidden] * config.layers, 1]
+        self.config, self.device, self.bounds = config, torch.device(device), bounds
+        self.actions = int(bounds.action_high[0] - bounds.action_low[0]) + 1
+        self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
+        self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
+        self.net = QNetwork(sizes, seed=net_seed, device=device)
+        self.target = QNetwork(sizes, seed=net_seed, device=device)
+        self.adam = Adam([self.net.params], config.learning_rate)
+        self.replay = Replay(
+            config.replay_capacity, len(bounds.obs_low), 1, seed=replay_seed, device=device
+        )
+        self._act_rng = torch.Generator().manual_seed(act_seed)  # on the CPU for every device
+        self._learn_rng = torch.Generator().manual_seed(learn_seed)
+        self.steps = 0  # environment steps observed
+        self.updates = 0
+        self._episode_length = 0
+        self._due = 0  # updates owed for episodes that have ended
+
+    @property
+    def in_warmup(self) -> bool:
+        """True while actions come from the uniform or the skilled policy, whatever is learnt."""
+        return self.steps < max(self.config.warmup_steps, self.config.skilled_steps)
+
+    def act(self, obs: np.ndarray, *, explore: bool) -> int:
+        """One draw of the task policy; without exploring, at the lower temperature."""
+        if explore and self.steps < self.config.skilled_steps:
+            return self._skilled(obs)
+        return int(self.sample_actions(obs, 1, explore=explore)[0])
+
+    def sample_actions(self, obs: np.ndarray, n: int, *, explore: bool = True) -> Tensor:
+        """`n` draws (n, 1) of the task policy at one observation."""
+        if explore and self.in_warmup:
+            return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
+        config = self.config
+        temperature = config.train_temperature if explore else config.test_temperature
+        _, log_weight = self._candidates(self._act_rng)
+        logits = self.values(self.as_tensor(obs)[None])[0].cpu() / temperature + log_weight
+        require_finite("action value", logits[log_weight.isfinite()].numpy(), self.steps)
+        chances = torch.softmax(logits.double(), dim=0)
+        draws = torch.multinomial(chances, n, replacement=True, generator=self._act_rng)
+        return draws[:, None].float()
+
+    def values(self, obs: Tensor) -> Tensor:
+        """(B, O) -> (B, actions): the learned Q of every action."""
+        return self.net.grid(self._obs_scale(obs), self._all_actions())
+
+    def observe(self, transition: Transition) -> None:
+        """Stores a step; at the end of an episode its updates fall due."""
+        self.replay.add(transition._replace(reward=self.stored_reward(transition)))
+        self.steps += 1
+        self._episode_length += 1
+        if transition.terminated or transition.truncated:
+            self._due += int(self._episode_length * self.config.updates_per_step)
+            self._episode_length = 0
+
+    def stored_reward(self, transition: Transition) -> float:
+        """The reward that goes into the replay."""
+        return transition.reward
+
+    def update(self) -> dict[str, float]:
+        """Makes the updates that are due, in one burst; returns the last one's loss and means."""
+        info: dict[str, Tensor] = {}
+        for _ in range(self._due):
+            info = self._learn()
+        self._due = 0
+        numbers = {name: float(value) for name, value in info.items()}
+        for name, number in numbers.items():
+            require_finite(name, number, self.steps)
+        return numbers
+
+    def _learn(self) -> dict[str, Tensor]:
+        """One step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
+        batch = self.replay.sample(self.config.batch_size)
+        next_obs, actions = self._obs_scale(batch.next_obs), self._all_actions()
+        _, log_weight = self._candidates(self._learn_rng)
+        drawn = log_weight.isfinite().to(self.device)  # (actions,)
+        best = self.net.grid(next_obs, actions).masked_fill_(~drawn, -torch.inf).argmax(1)  # (B,)
+        bootstrap = self.target.grid(next_obs, actions).gather(1, best[:, None])[:, 0]
+        target = batch.reward + self.config.discount * (1 - batch.terminated) * bootstrap
+        inputs = torch.cat((self._obs_scale(batch.obs), self._action_scale(batch.action)), dim=1)
+        values, activations = self.net.forward(inputs)  # (1, 1, B)
+        error = values - target
+        self.adam.step([self.net.gradient(activations, error * (2 / len(target)))])
+        self.updates += 1
+        if self.updates % self.config.target_every == 0:
+            self.target.params.copy_(self.net.params)
+        return {"critic_loss": error.square().mean(), "q_mean": values.mean()}
+
+    def _candidates(self, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+        low, high = (torch.as_tensor(x) for x in (self.bounds.action_low, self.bounds.action_high))
+        return uniform_discrete(self.config.candidates, low, high, rng)
+
+    def _all_actions(self) -> Tensor:
+        """(actions, 1), scaled as the network takes them."""
+        return self._action_scale(torch.arange(self.actions, device=self.device)[:, None].float())
+
+    def _skilled(self, obs: np.ndarray) -> int:
+        """Three times in four a step of a shortest way to the far corner, else anything."""
+        if float(torch.rand((), generator=self._act_rng)) < 0.25:
+            return int(torch.randint(self.actions, (), generator=self._act_rng))
+        row, column = obs
+        return 0 if column > row else 1
+
+    def as_tensor(self, obs: np.ndarray) -> Tensor:
+        """An observation, or a batch of them, as the networks take it."""
+        return torch.as_tensor(obs, dtype=torch.float32, device=self.device)
+
+    def state_dict(self) -> State:
+        """Networks, optimiser, replay, random streams and counters."""
+        return {
+            "net": self.net.params.clone(),
+            "target": self.target.params.clone(),
+            "adam": self.adam.state_dict(),
+            "replay": self.replay.state_dict(),
+            "act_rng": self._act_rng.get_state(),
+            "learn_rng": self._learn_rng.get_state(),
+            "counters": {name: getattr(self, name) for name in COUNTERS},
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        self.net.params.copy_(state["net"])
+        self.target.params.copy_(state["target"])
+        self.adam.load_state_dict(state["adam"])
+        self.replay.load_state_dict(state["replay"])
+        self._act_rng.set_state(state["act_rng"])
+        self._learn_rng.set_state(state["learn_rng"])
+        for name in COUNTERS:
+            setattr(self, name, int(state["counters"][name]))

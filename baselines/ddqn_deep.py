@@ -1,0 +1,68 @@
+"""DDQN + DEEP: the task policy proposes actions, a fast exploration Q chooses among them."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.agent import Bounds, State, Transition
+from baselines.counts import TableCount
+from baselines.ddqn import DDQN, DDQNConfig
+from baselines.explorer import Explorer, ExplorerConfig
+from baselines.networks import spawn_seeds
+
+
+@dataclass(frozen=True)
+class DDQNDeepConfig(DDQNConfig):
+    """DDQN's settings, and those of exploration."""
+
+    uniform_candidates: bool = False  # propose uniformly: exploration without a task
+    explorer: ExplorerConfig = field(default_factory=ExplorerConfig)
+
+
+class DDQNDeep(DDQN):
+    """Differs from DDQN in how it behaves while exploring, not in how it learns the task."""
+
+    Config = DDQNDeepConfig
+    config: DDQNDeepConfig
+
+    def __init__(
+        self, bounds: Bounds, config: DDQNDeepConfig, *, seed: int, device: str = "cpu"
+    ) -> None:
+        super().__init__(bounds, config, seed=seed, device=device)
+        *_, explorer_seed = spawn_seeds(seed, 5)
+        self.explorer = Explorer(
+            bounds, TableCount(bounds, device=device), self.replay, config.explorer,
+            discrete=True, seed=explorer_seed, device=device,
+        )  # fmt: skip
+
+    def act(self, obs: np.ndarray, *, explore: bool) -> int:
+        """The candidate of the task policy that promises most novelty, softly."""
+        if not explore or self.in_warmup:
+            return super().act(obs, explore=explore)
+        candidates = self._propose(obs, self.config.explorer.behaviour_candidates)
+        return int(candidates[self.explorer.choose(self.as_tensor(obs), candidates)])
+
+    def _propose(self, obs: np.ndarray, n: int) -> Tensor:
+        if self.config.uniform_candidates:
+            return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
+        return self.sample_actions(obs, n)
+
+    def observe(self, transition: Transition) -> None:
+        """Stores the step with the environment's reward, and counts the visit."""
+        super().observe(transition)
+        self.explorer.observe(transition)
+
+    def update(self) -> dict[str, float]:
+        """The exploration Q at every step, then DDQN's burst if the episode has ended."""
+        return self.explorer.update() | super().update()
+
+    def state_dict(self) -> State:
+        """DDQN's state and the explorer's."""
+        return super().state_dict() | {"explorer": self.explorer.state_dict()}
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        super().load_state_dict(state)
+        self.explorer.load_state_dict(state["explorer"])

@@ -1,0 +1,219 @@
+"""The fast-adapting exploration Q of DEEP: the novelty an action promises, learned every step."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor
+
+from baselines.agent import Bounds, State, Transition
+from baselines.counts import Count, bonus
+from baselines.networks import Adam, spawn_seeds
+from baselines.q_network import QNetwork, Scale, uniform_box, uniform_discrete
+from baselines.replay import Replay
+
+Sample = Callable[[int], tuple[Tensor, Tensor, Tensor]]  # n -> n rows of obs, action, next_obs
+
+
+@dataclass(frozen=True)
+class ExplorerConfig:
+    """Hyperparameters; the sources are the paper and, where they differ, its authors' code."""
+
+    hidden: int = 512  # units per hidden layer; paper and code
+    layers: int = 2  # hidden layers; paper and code
+    learning_rate: float = 1e-2  # Adam's; code (the paper prints 1e-3)
+    batch_size: int = 128  # transitions per update; paper and code
+    update_candidates: int = 64  # uniform next actions in a target; paper and code
+    behaviour_candidates: int = 64  # task-policy actions the agent chooses among; paper and code
+    temperature: float = 0.1  # of the behaviour's choice; paper and code
+    update_temperature: float = 0.1  # of the policy in the targets; code: the same
+    prior_count: float = 1e-3  # visits at which optimism is mostly gone; code
+    discount: float = 0.99  # paper and code
+    updates_per_step: int = 2  # paper and code; 10 in the grid world
+    target_every: int = 2  # updates between hard copies of the target; one step's worth
+    optimism: bool = True  # False: the ablation that trusts the plain Q
+    start_after: int = 128  # transitions in the replay before the first update; code
+    adapt: str = "step"  # when updates are made: "step", or "episode" for the slow ablation
+
+    def __post_init__(self) -> None:
+        if self.adapt not in ("step", "episode"):
+            raise ValueError(f"adapt must be 'step' or 'episode', got {self.adapt!r}")
+        if not 0 <= self.discount < 1:
+            raise ValueError(f"discount must lie in [0, 1), got {self.discount}")
+        for name, value in asdict(self).items():
+            if name not in ("adapt", "discount", "optimism", "start_after") and not value > 0:
+                raise ValueError(f"{name} must be positive, got {value}")
+
+    @property
+    def max_return(self) -> float:
+        """The discounted sum of the largest bonus, 1, for ever."""
+        return 1 / (1 - self.discount)
+
+
+class Explorer:
+    """Learns Q(obs, action), the discounted sum of bonuses to come, and chooses by its optimism.
+
+    Bonuses are the current ones: recomputed from `count` at every update, never stored.
+    """
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        count: Count,
+        replay: Replay,
+        config: ExplorerConfig,
+        *,
+        discrete: bool,
+        seed: int,
+        device: str = "cpu",
+    ) -> None:
+        self.config, self.count, self._replay, self._discrete = config, count, replay, discrete
+        self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
+        self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
+        sizes = [len(bounds.obs_low) + len(bounds.action_low), *[config.hidden] * config.layers, 1]
+        net_seed, own_seed, replay_seed = spawn_seeds(seed, 3)
+        self._net, self._target = (QNetwork(sizes, seed=net_seed, device=device) for _ in range(2))
+        self._adam = Adam([self._net.params], config.learning_rate)
+        self._updates = 0
+        self._rng = torch.Generator().manual_seed(own_seed)  # on the CPU for every device
+        # The replay is shared, its random stream is not: the task learner's batches stay the same.
+        self._replay_rng = torch.Generator(device).manual_seed(replay_seed)
+        self._owed, self._due = 0, 0  # steps observed and not yet learnt from; of these, due now
+
+    def observe(self, transition: Transition) -> None:
+        """Counts the visit, and lets one step's worth of updates fall due in its time."""
+        self.count.visit(transition.obs, transition.action)
+        self._owed += 1
+        if self.config.adapt == "step" or transition.terminated or transition.truncated:
+            self._due, self._owed = self._due + self._owed, 0
+
+    def update(self) -> dict[str, float]:
+        """Makes the updates that are due; returns the last step's means, {} without any."""
+        info: dict[str, float] = {}
+        if len(self._replay) > self.config.start_after:
+            for _ in range(self._due):
+                info = self.adapt(self._sample)
+        self._due = 0
+        return info
+
+    def adapt(self, sample: Sample) -> dict[str, float]:
+        """One step's worth of updates on fresh samples; the means of bonus, target and loss.
+
+        A step's updates share their candidates, so that all its counts are one question. Each
+        state still meets independent uniform actions, fresh at every step.
+        """
+        size = self.config.batch_size
+        obs, action, next_obs = sample(size * self.config.updates_per_step)
+        bonuses = bonus(self.count.paired(obs, action))  # (U * B,)
+        candidates, log_weight = self._draw_candidates()
+        trust = self._trust(next_obs, candidates)  # (U * B, K)
+        inputs = torch.cat([self._obs_scale(obs), self._action_scale(action)], dim=1)
+        next_obs, candidates = self._obs_scale(next_obs), self._action_scale(candidates)
+        losses, targets = [], []
+        for batch in (slice(i, i + size) for i in range(0, len(obs), size)):
+            values = self._next_values(next_obs[batch], candidates, trust[batch])
+            targets.append(bellman_targets(bonuses[batch], *values, log_weight, self.config))
+            losses.append(self._fit(inputs[batch], targets[-1]))
+        means = {"explore_bonus": [bonuses], "explore_target": targets, "explore_loss": losses}
+        return _finite({name: float(torch.stack(x).mean()) for name, x in means.items()})
+
+    def values(self, obs: Tensor, actions: Tensor) -> Tensor:
+        """(B, O), (K, A) -> (B, K): Q of every obs with every action, optimistic if unvisited."""
+        values = self._net.grid(self._obs_scale(obs), self._action_scale(actions))
+        return optimistic(values, self._trust(obs, actions), self.config.max_return)
+
+    def choose(self, obs: Tensor, candidates: Tensor) -> int:
+        """(O,), (K, A) -> the index of one candidate, drawn by softmax of its optimistic Q."""
+        values = self.values(obs[None], candidates)[0]  # (K,)
+        chances = torch.softmax(values.double() / self.config.temperature, dim=0).cpu()
+        return int(torch.multinomial(chances, 1, generator=self._rng))
+
+    def _sample(self, n: int) -> tuple[Tensor, Tensor, Tensor]:
+        batch = self._replay.sample(n, self._replay_rng)
+        return batch.obs, batch.action, batch.next_obs
+
+    def _draw_candidates(self) -> tuple[Tensor, Tensor]:
+        """Uniform actions (K, A), and the log of how often each was drawn (K,)."""
+        low, high = self._action_scale.low, self._action_scale.high
+        n, draw = self.config.update_candidates, uniform_discrete if self._discrete else uniform_box
+        actions, log_weight = draw(n, low.cpu(), high.cpu(), self._rng)
+        return actions.to(low.device), log_weight.to(low.device)
+
+    def _trust(self, obs: Tensor, actions: Tensor) -> Tensor:
+        """(B, K) in [0, 1]: how far visits bear the learned Q out; 1 without optimism."""
+        if not self.config.optimism:
+            return torch.ones(len(obs), len(actions), device=self._net.params.device)
+        counts = self.count.grid(obs, actions)
+        return (counts / (counts + self.config.prior_count)).sqrt_()
+
+    def _next_values(
+        self, next_obs: Tensor, candidates: Tensor, trust: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(B, K) twice: the optimistic values by the learning net and by its target."""
+        ceiling = self.config.max_return
+        online = optimistic(self._net.grid(next_obs, candidates), trust, ceiling)
+        if self._updates % self.config.target_every == 0:  # just copied: the target is the net
+            return online, online
+        return online, optimistic(self._target.grid(next_obs, candidates), trust, ceiling)
+
+    def _fit(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        """One step of Adam on the squared error of the plain Q, and the target's copy if due."""
+        values, activations = self._net.forward(inputs)  # (1, 1, B)
+        error = values - targets
+        self._adam.step([self._net.gradient(activations, error * (2 / len(targets)))])
+        self._updates += 1
+        if self._updates % self.config.target_every == 0:
+            self._target.params.copy_(self._net.params)
+        return error.square().mean()
+
+    def state_dict(self) -> State:
+        """Counts, both networks, Adam's moments, the schedule and the random sources."""
+        return {
+            "count": self.count.state_dict(),
+            "net": self._net.params.clone(),
+            "target": self._target.params.clone(),
+            "adam": self._adam.state_dict(),
+            "updates": self._updates,
+            "owed": self._owed,
+            "due": self._due,
+            "rng": self._rng.get_state(),
+            "replay_rng": self._replay_rng.get_state(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        self._net.params.copy_(state["net"])
+        self._target.params.copy_(state["target"])
+        self._adam.load_state_dict(state["adam"])
+        self.count.load_state_dict(state["count"])
+        self._updates = state["updates"]
+        self._owed, self._due = state["owed"], state["due"]
+        self._rng.set_state(state["rng"])
+        self._replay_rng.set_state(state["replay_rng"])
+
+
+def optimistic(values: Tensor, trust: Tensor, ceiling: float) -> Tensor:
+    """`values` where trust is 1, `ceiling` where it is 0, in proportion between."""
+    return torch.lerp(values.new_tensor(ceiling), values, trust)
+
+
+def bellman_targets(
+    bonuses: Tensor, online: Tensor, target: Tensor, log_weight: Tensor, config: ExplorerConfig
+) -> Tensor:
+    """(B,), (B, K), (B, K), (K,) -> (B,) in [0, max_return].
+
+    bonus + discount * sum_k p_k target_k, where p is the softmax of the online values over the
+    candidates, each counted exp(log_weight) times. There is no terminal state in exploration.
+    """
+    policy = torch.softmax(online / config.update_temperature + log_weight, dim=1)
+    values = bonuses + config.discount * (policy * target).sum(dim=1)
+    return values.clamp(0, config.max_return)
+
+
+def _finite(quantities: dict[str, float]) -> dict[str, float]:
+    """The same quantities, or a FloatingPointError that names the first one gone wrong."""
+    for name, value in quantities.items():
+        if not math.isfinite(value):
+            raise FloatingPointError(f"{name} is {value}")
+    return quantities

@@ -1,0 +1,118 @@
+"""PRESETS: what differs from the agents' defaults, one table per preset.
+
+`paper` is the published experiment; the defaults in the agents' files are its values already. `cpu`
+is the same environments, horizons, protocol and algorithms, sized for one core: smaller networks
+and batches, fewer updates per step, fewer candidates, a smaller count table. All agents of a family
+share one set of values, and none depends on the task but the kernel's, which belong to the task.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from baselines import AGENTS
+from baselines.agent import Agent, Bounds
+from baselines.counts import CountConfig
+from baselines.explorer import ExplorerConfig
+from explore_suite.errors import UserError
+from explore_suite.tasks import TaskSheet, lookup
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Differences from the defaults, by section, and training episodes by task."""
+
+    episodes: Mapping[str, int]  # by task name; "" for all others
+    sac: Values = field(default_factory=dict)
+    sac_explorer: Values = field(default_factory=dict)
+    ddqn: Values = field(default_factory=dict)
+    ddqn_explorer: Values = field(default_factory=dict)
+    count: Values = field(default_factory=dict)
+
+
+PRESETS = {
+    "paper": Preset(
+        episodes={"ReacherHard": 500, "ReacherExplore": 500, "HallwayLocalOptimum": 500,
+                  "HallwayAdversarial": 500, "GridWorld": 500, "": 1000},
+        ddqn_explorer={"updates_per_step": 10, "target_every": 10},
+    ),
+    "cpu": Preset(
+        episodes={"HallwayLocalOptimum": 100, "HallwayAdversarial": 60, "GridWorld": 400, "": 110},
+        # The first episode is uniform, as in `paper`; every update after it learns.
+        sac={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4,
+             "updates_per_step": 0.25, "seed_updates": 0},
+        sac_explorer={"hidden": 128, "learning_rate": 1e-3, "batch_size": 64,
+                      "update_candidates": 16, "updates_per_step": 1, "target_every": 1},
+        ddqn={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
+        ddqn_explorer={"hidden": 128, "learning_rate": 1e-3, "batch_size": 64,
+                       "updates_per_step": 4, "target_every": 4},
+        count={"max_rows": 4096},
+    ),
+}  # fmt: skip
+
+
+def resolve(preset: str, agent: str, task: str, overrides: Values | None = None) -> Any:
+    """The agent's config; `overrides` win, and `{"explorer.discount": 0.97}` reaches inside."""
+    if preset not in PRESETS:
+        raise UserError(f"unknown preset {preset!r}; presets are {', '.join(PRESETS)}")
+    if agent not in AGENTS:
+        raise UserError(f"unknown agent {agent!r}; agents are {', '.join(AGENTS)}")
+    sheet, table = lookup(task), PRESETS[preset]
+    config_class = AGENTS[agent].Config
+    family = agent.split("_")[0]
+    if not can_act(agent, task):
+        kind = "discrete" if sheet.discrete else "continuous"
+        raise UserError(f"{agent} cannot act in {sheet.name}, whose actions are {kind}")
+    names = {item.name for item in fields(config_class)}
+    values: dict[str, Any] = dict(getattr(table, family, {}))
+    if "explorer" in names:
+        values["explorer"] = ExplorerConfig(**getattr(table, f"{family}_explorer"))
+    if "count" in names:
+        kernel = {"state_scale": sheet.count_scale, "tolerance": sheet.count_tolerance}
+        values["count"] = CountConfig(**{**table.count, **kernel})
+    if "discrete" in names:
+        values["discrete"] = sheet.discrete
+    return _with(config_class(**values), overrides or {})
+
+
+def can_act(agent: str, task: str) -> bool:
+    """Whether the agent's actions are of the task's kind."""
+    family = agent.split("_")[0]
+    return family == "random" or (family == "ddqn") == lookup(task).discrete
+
+
+def build(agent: str, task: str, config: Any, *, seed: int, device: str = "cpu") -> Agent:
+    """The named agent, made for a task."""
+    return AGENTS[agent](bounds(lookup(task)), config, seed=seed, device=device)
+
+
+def budget(preset: str, task: str) -> int:
+    """Training episodes of a run unless told otherwise."""
+    episodes = PRESETS[preset].episodes
+    return episodes.get(lookup(task).name, episodes[""])
+
+
+def bounds(sheet: TaskSheet) -> Bounds:
+    """What an agent must know of a task's spaces."""
+    if sheet.discrete:
+        low, high = np.zeros(1, np.float32), np.full(1, sheet.action_dim - 1, np.float32)
+    else:
+        low, high = (np.full(sheet.action_dim, side, np.float32) for side in (-1, 1))
+    return Bounds(sheet.obs_low, sheet.obs_high, low, high)
+
+
+def _with(config: Any, overrides: Values) -> Any:
+    """A copy of a config with some fields, or fields of its parts, replaced."""
+    for path, value in overrides.items():
+        name, _, rest = path.partition(".")
+        if name not in {item.name for item in fields(config)}:
+            known = ", ".join(item.name for item in fields(config))
+            raise UserError(f"{type(config).__name__} has no field {name!r}; it has {known}")
+        config = replace(
+            config, **{name: _with(getattr(config, name), {rest: value}) if rest else value}
+        )
+    return config

@@ -1,0 +1,247 @@
+"""The result format: one run is a JSON header and a CSV of episodes, read and written here alone.
+
+    <root>/<preset>/<agent>/<task>/seed-000.json    who ran what, on what; finished or not
+    <root>/<preset>/<agent>/<task>/seed-000.csv     one line per episode, training and evaluation
+"""
+
+import contextlib
+import csv
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from explore_suite.errors import UserError
+
+SCHEMA = 1
+PHASES = ("train", "eval")
+COLUMNS = (
+    "phase", "episode", "env_steps", "return", "length", "success_steps", "coverage", "seconds",
+)  # fmt: skip
+
+
+class EpisodeRow(NamedTuple):
+    """One episode: a line of the CSV, in the order of COLUMNS."""
+
+    phase: str  # train or eval
+    episode: int  # from 1; an evaluation carries the number of the training episode before it
+    env_steps: int  # training steps taken so far
+    return_: float  # sum of the environment's rewards
+    length: int  # steps of this episode
+    success_steps: int  # steps at which the goal condition held
+    coverage: float  # fraction of the task's bins that training has visited so far
+    seconds: float  # since the run began, pauses left out
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a run was. Everything but `finished` is fixed when it begins."""
+
+    preset: str
+    agent: str
+    task: str  # full id, with version
+    seed: int
+    episodes: int  # the budget, in training episodes
+    config: dict[str, Any]  # the agent's resolved settings
+    source: str  # what wrote the run, e.g. "explore-suite train"
+    code: dict[str, Any] = field(default_factory=dict)  # commit, and whether the tree was dirty
+    versions: dict[str, str] = field(default_factory=dict)
+    fingerprint: str = ""  # how the task behaved
+    machine: dict[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    schema: int = SCHEMA
+    finished: bool = False
+
+    @property
+    def key(self) -> "RunKey":
+        """Where the run belongs."""
+        return RunKey(self.preset, self.agent, self.task, self.seed)
+
+
+class RunKey(NamedTuple):
+    """What makes a run the same run."""
+
+    preset: str
+    agent: str
+    task: str
+    seed: int
+
+    @property
+    def place(self) -> Path:
+        """Path below the store's root, without suffix."""
+        task = self.task.split("/")[-1]
+        return Path(self.preset, self.agent, task, f"seed-{self.seed:03d}")
+
+
+class Run(NamedTuple):
+    """A run as read from the store."""
+
+    header: Header
+    rows: list[EpisodeRow]
+
+
+class ResultStore:
+    """A folder of runs, written by one process each and read by anyone."""
+
+    def __init__(self, root: Path | str) -> None:
+        """The folder need not exist yet."""
+        self.root = Path(root)
+
+    def path(self, key: RunKey, suffix: str) -> Path:
+        """The run's file with this suffix."""
+        return self.root / key.place.parent / (key.place.name + suffix)
+
+    def header(self, key: RunKey) -> Header | None:
+        """The run's header, or None if there is no such run."""
+        path = self.path(key, ".json")
+        return read_header(path) if path.exists() else None
+
+    def runs(self) -> Iterator[Run]:
+        """Every run, in the order of their paths."""
+        for path in sorted(self.root.glob("*/*/*/seed-*.json")):
+            header = read_header(path)
+            yield Run(header, read_rows(path.with_suffix(".csv"), finished=header.finished))
+
+    @contextlib.contextmanager
+    def open(
+        self, header: Header, *, keep_rows: int = 0, overwrite: bool = False
+    ) -> Iterator["RunWriter"]:
+        """A writer for one run, alone with it until the context ends.
+
+        An unfinished run is cut back to its first `keep_rows` rows; a finished one is refused
+        unless `overwrite` is set.
+        """
+        path = self.path(header.key, ".json")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot write to {path.parent}: {error.strerror}") from error
+        with _lock(path.with_suffix(".lock")):
+            held = self.header(header.key)
+            if held is not None and held.finished and not overwrite:
+                raise UserError(f"{path} is finished; --overwrite runs it again")
+            rows = read_rows(path.with_suffix(".csv"), finished=False)[:keep_rows]
+            writer = RunWriter(path, header, rows)
+            try:
+                yield writer
+            finally:
+                writer.close()
+
+
+class RunWriter:
+    """Appends episodes to one run; every line is on disk before the next episode begins."""
+
+    def __init__(self, path: Path, header: Header, rows: list[EpisodeRow]) -> None:
+        """Starts the files anew with the given rows; used by ResultStore.open."""
+        self._path = path
+        self._header = header
+        text = "".join(_line(row) for row in [COLUMNS, *rows])
+        replace_text(path.with_suffix(".csv"), text)
+        replace_text(path, dump_header(header))
+        self._file = path.with_suffix(".csv").open("a", encoding="utf-8", newline="")
+
+    def append(self, row: EpisodeRow) -> None:
+        """Adds one episode."""
+        self._file.write(_line(row))
+        self._file.flush()
+
+    def finish(self) -> None:
+        """Declares the run complete."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._header = replace(self._header, finished=True)
+        replace_text(self._path, dump_header(self._header))
+
+    def close(self) -> None:
+        """Closes the CSV; the header keeps saying what it says."""
+        self._file.close()
+
+
+def read_header(path: Path) -> Header:
+    """The header in a JSON file; a UserError names what is wrong with it."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} is not a readable header: {error}") from error
+    if not isinstance(values, dict):
+        raise UserError(f"{path} is not a header: it holds no object")
+    schema = values.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise UserError(f"{path} has schema {schema}, newer than {SCHEMA}: update explore-suite")
+    known = {item.name for item in fields(Header)}
+    wrong = sorted(known.symmetric_difference(values))
+    if wrong:
+        raise UserError(f"{path} has unknown or missing fields: {', '.join(wrong)}")
+    return Header(**values)
+
+
+def read_rows(path: Path, *, finished: bool) -> list[EpisodeRow]:
+    """The episodes of a CSV. The last line of an unfinished run may be cut off, and is left out."""
+    if not path.exists():
+        if finished:
+            raise UserError(f"{path} is missing, but its header says finished")
+        return []
+    text = path.read_text(encoding="utf-8")
+    if not finished:
+        text = text[: text.rfind("\n") + 1]
+    lines = list(csv.reader(text.splitlines()))
+    if lines and tuple(lines[0]) != COLUMNS:
+        raise UserError(f"{path} does not begin with the columns {','.join(COLUMNS)}")
+    return [_row(path, number, line) for number, line in enumerate(lines[1:], start=2)]
+
+
+def dump_header(header: Header) -> str:
+    """The header as readable JSON, always the same for the same header."""
+    return json.dumps(asdict(header), indent=1, sort_keys=True) + "\n"
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replaces a file as a whole: whoever reads it sees the old text or the new one."""
+    draft = path.with_name(path.name + ".tmp")
+    with draft.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _line(row: tuple[Any, ...]) -> str:
+    return ",".join(map(str, row)) + "\n"
+
+
+def _row(path: Path, number: int, line: list[str]) -> EpisodeRow:
+    try:
+        phase, episode, env_steps, return_, length, success_steps, coverage, seconds = line
+        row = EpisodeRow(
+            phase, int(episode), int(env_steps), float(return_), int(length),
+            int(success_steps), float(coverage), float(seconds),
+        )  # fmt: skip
+    except ValueError as error:
+        raise UserError(f"{path}, line {number}: not an episode: {error}") from error
+    if phase not in PHASES:
+        raise UserError(f"{path}, line {number}: phase must be one of {PHASES}, got {phase!r}")
+    return row
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Held by one process at a time; the system releases it when that process dies."""
+    try:
+        file = path.open("w")
+    except OSError as error:
+        raise UserError(f"cannot write to {path.parent}: {error.strerror}") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            mine = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+        except BlockingIOError:
+            mine = False
+        if not mine:
+            raise UserError(f"{path.with_suffix('')} is being written by another process")
+        try:
+            yield
+        finally:
+            path.unlink()  # while it is locked: nobody else can hold a lock of this name then
