@@ -25,14 +25,14 @@ class DDQNConfig:
     hidden: int = 512  # units per hidden layer; paper
     layers: int = 2  # paper
     learning_rate: float = 1e-4  # paper
-    batch_size: int = 1024
-    discount: float = 0.99
+    batch_size: int = 1024  # code
+    discount: float = 0.99  # paper
     target_every: int = 50  # updates between hard copies of the target; paper
-    candidates: int = 32  # uniform draws that stand for the actions in a maximum or a softmax
-    train_temperature: float = 0.3  # of the Boltzmann policy; the paper prints .1
-    test_temperature: float = 0.1
-    replay_capacity: int = 1_000_000
-    warmup_steps: int = 128  # environment steps of uniform actions
+    candidates: int = 32  # uniform draws that stand for the actions in a maximum, a softmax; code
+    train_temperature: float = 0.3  # of the Boltzmann policy; code (the paper prints .1)
+    test_temperature: float = 0.1  # of evaluation, which is not greedy; paper
+    replay_capacity: int = 1_000_000  # transitions; code
+    warmup_steps: int = 128  # environment steps of uniform actions; code
     skilled_steps: int = (
         0  # environment steps of the skilled policy instead; 2000 in the warm start
     )

@@ -48,8 +48,7 @@ PRESETS = {
         sac_explorer={"hidden": 128, "learning_rate": 1e-3, "batch_size": 64,
                       "update_candidates": 16, "updates_per_step": 1, "target_every": 1},
         ddqn={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
-        ddqn_explorer={"hidden": 128, "learning_rate": 1e-3, "batch_size": 64,
-                       "updates_per_step": 4, "target_every": 4},
+        ddqn_explorer={"hidden": 128, "batch_size": 64, "updates_per_step": 4, "target_every": 4},
         count={"max_rows": 4096},
     ),
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The result format: one run is a JSON header and a CSV of episodes, read and written here alone.
 
-    <root>/<preset>/<agent>/<task>/seed-000.json    who ran what, on what; finished or not
-    <root>/<preset>/<agent>/<task>/seed-000.csv     one line per episode, training and evaluation
+<root>/<preset>/<agent>/<task>/seed-000.json    who ran what, on what; finished or not
+<root>/<preset>/<agent>/<task>/seed-000.csv     one line per episode, training and evaluation
 """
 
 import contextlib

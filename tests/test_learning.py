@@ -10,63 +10,64 @@ from baselines.random_agent import RandomAgent, RandomConfig
 from baselines.runner import episode_seed, evaluate, train_episode
 from baselines.settings import build, resolve
 
-SIZE, HORIZON = 12, 40
+SIZE, HORIZON, SHARE = 12, 30, 0.95  # the far corner is 22 steps away
 GRID = Bounds(np.zeros(2), np.full(2, SIZE - 1.0), np.zeros(1), np.full(1, 3.0))
-CAP = 400  # episodes
+SMALL_NET = {"hidden": 32, "batch_size": 64, "warmup_steps": HORIZON, "learning_rate": 1e-3}
+SMALL_EXPLORER = {
+    "explorer.hidden": 64,
+    "explorer.batch_size": 64,
+    "explorer.updates_per_step": 4,
+    "explorer.target_every": 4,
+    "explorer.start_after": HORIZON,
+}
 
 
-def episodes_to_cover(agent, share=0.95, seed=0):
-    """Training episodes until this share of the cells has been visited, at most CAP."""
+def steps_to_cover(agent, most_episodes, seed):
+    """Training steps until SHARE of the cells has been visited, or until there are no more."""
     seen = set()
     env = gymnasium.make("ExploreSuite/GridWorld-v0", size=SIZE, max_episode_steps=HORIZON)
-    for episode in range(1, CAP + 1):
-        train_episode(
-            agent, env, episode_seed(seed, "train", episode), lambda obs: seen.add(tuple(obs))
-        )
-        if len(seen) >= share * SIZE**2:
-            return episode
-    return CAP
-
-
-def grid_agent(name, seed):
-    values = {"hidden": 64, "batch_size": 64, "warmup_steps": 40}
-    if name == "random":
-        return RandomAgent(GRID, RandomConfig(discrete=True), seed=seed)
-    if name == "ddqn_bbe":
-        config = resolve("cpu", name, "GridWorld", values | {"explore_only": True})
-        return DDQNBBE(GRID, config, seed=seed)
-    explorer = {"explorer.hidden": 64, "explorer.batch_size": 32, "explorer.start_after": 40}
-    config = resolve("cpu", name, "GridWorld", values | explorer | {"uniform_candidates": True})
-    return DDQNDeep(GRID, config, seed=seed)
+    for episode in range(most_episodes):
+        start = episode_seed(seed, "train", episode)
+        train_episode(agent, env, start, lambda obs: seen.add(tuple(obs)))
+        if len(seen) >= SHARE * SIZE**2:
+            break
+    return (episode + 1) * HORIZON
 
 
 def test_deep_covers_a_grid_in_half_of_bbes_steps_and_bbe_in_half_of_randoms():
-    needed = {
-        name: np.mean([episodes_to_cover(grid_agent(name, seed), seed=seed) for seed in range(2)])
-        for name in ("random", "ddqn_bbe", "ddqn_deep")
-    }
-    assert needed["ddqn_deep"] <= 0.5 * needed["ddqn_bbe"], needed
-    assert needed["ddqn_bbe"] <= 0.5 * needed["random"], needed
+    steps = {"random": 0, "bbe": 0, "deep": 0}
+    for seed in range(2):
+        random = RandomAgent(GRID, RandomConfig(discrete=True), seed=seed)
+        steps["random"] += steps_to_cover(random, 2000, seed)
+        values = SMALL_NET | {"explore_only": True}
+        bbe = DDQNBBE(GRID, resolve("cpu", "ddqn_bbe", "GridWorld", values), seed=seed)
+        steps["bbe"] += steps_to_cover(bbe, 500, seed)
+        values = SMALL_NET | SMALL_EXPLORER | {"uniform_candidates": True}
+        deep = DDQNDeep(GRID, resolve("cpu", "ddqn_deep", "GridWorld", values), seed=seed)
+        steps["deep"] += steps_to_cover(deep, 500, seed)
+    assert steps["deep"] <= 0.5 * steps["bbe"], steps
+    assert steps["bbe"] <= 0.5 * steps["random"], steps
 
 
 def test_short_hallway_is_solved_by_deep_and_not_by_sac():
-    """The near goal pays 0.1, the far one 1; same budget, same SAC."""
-    returns = {name: _hallway_return(name) for name in ("sac", "sac_deep")}
-    assert returns["sac"] < 40, returns
-    assert returns["sac_deep"] > 80, returns
+    """Near goal 0.1 per step, far goal 1: at the end of one budget SAC is still at the near one."""
+    returns = {name: hallway_return(name) for name in ("sac", "sac_deep")}
+    assert returns["sac"] < 15, returns  # 9.4 is all that the near goal pays
+    assert returns["sac_deep"] > 55, returns
 
 
-def _hallway_return(name):
-    values = {"hidden": 64, "batch_size": 64, "learning_rate": 1e-3}
+def hallway_return(name, episodes=20):
+    """Evaluation return after training in a corridor of one metre."""
+    values = {
+        "hidden": 64, "batch_size": 64, "learning_rate": 1e-3,
+        "updates_per_step": 2.0, "tau": 0.02, "target_every": 1,
+    }  # fmt: skip
     if name == "sac_deep":
         values |= {"explorer.hidden": 64, "explorer.batch_size": 32}
-    agent = build(
-        name, "HallwayLocalOptimum", resolve("cpu", name, "HallwayLocalOptimum", values), seed=0
-    )
-    env = gymnasium.make(
-        "ExploreSuite/HallwayLocalOptimum-v0", length=2.0, max_episode_steps=300,
-        goals=((-0.6, 0.1, 0.1), (0.8, 0.2, 1.0)),
-    )  # fmt: skip
-    for episode in range(25):
+    task = "HallwayLocalOptimum"
+    agent = build(name, task, resolve("cpu", name, task, values), seed=0)
+    goals = ((-0.2, 0.05, 0.1), (0.35, 0.1, 1.0))
+    env = gymnasium.make(f"ExploreSuite/{task}-v0", length=1.0, goals=goals, max_episode_steps=100)
+    for episode in range(episodes):
         train_episode(agent, env, episode_seed(0, "train", episode), lambda obs: None)
     return evaluate(agent, env, 0)[0]
