@@ -33,9 +33,7 @@ class DDQNConfig:
     test_temperature: float = 0.1  # of evaluation, which is not greedy; paper
     replay_capacity: int = 1_000_000  # transitions; code
     warmup_steps: int = 128  # environment steps of uniform actions; code
-    skilled_steps: int = (
-        0  # environment steps of the skilled policy instead; 2000 in the warm start
-    )
+    skilled_steps: int = 0  # steps of the skilled policy instead; code: 2000 for the warm start
     updates_per_step: float = 1.0  # all spent in one burst when the episode ends
 
 
