@@ -1,17 +1,26 @@
 """Nested states on disk, without pickle: tensors as safetensors, the rest as JSON beside them."""
 
+import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load as load_bytes
+from safetensors.torch import save as save_bytes
 
 from baselines.agent import State
 
 _SEPARATOR = "/"
+_JSON = "json"  # name of the tensor of bytes that holds everything that is no tensor
+_DIGEST_BYTES = 32  # a SHA-256 at the end of the file
+
+
+class DamagedCheckpointError(Exception):
+    """A file that is cut off, altered or no checkpoint at all."""
 
 
 def save(path: Path, state: State) -> None:
@@ -20,23 +29,69 @@ def save(path: Path, state: State) -> None:
     others: dict[str, Any] = {}
     for name, value in _flatten(state):
         if isinstance(value, torch.Tensor | np.ndarray):
-            tensors[name] = torch.as_tensor(value).cpu().contiguous()
+            tensors[f"{_SEPARATOR}{name}"] = torch.as_tensor(value).cpu().contiguous()
         else:
             others[name] = value
+    tensors[_JSON] = torch.frombuffer(bytearray(json.dumps(others).encode()), dtype=torch.uint8)
+    content = save_bytes(tensors)
     draft = path.with_name(path.name + ".tmp")
-    save_file(tensors, draft, metadata={"json": json.dumps(others)})
+    with draft.open("wb") as file:
+        file.write(content + hashlib.sha256(content).digest())
+        file.flush()
+        os.fsync(file.fileno())
     draft.replace(path)
 
 
 def load(path: Path) -> State:
-    """Inverse of `save`; arrays come back as tensors."""
+    """Inverse of `save`; arrays come back as tensors. Raises DamagedCheckpointError."""
+    content = path.read_bytes()
+    content, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
+    if hashlib.sha256(content).digest() != digest:
+        raise DamagedCheckpointError(f"{path} is damaged: its checksum does not fit")
+    try:
+        tensors = load_bytes(content)
+        others = json.loads(bytes(tensors.pop(_JSON).numpy()))
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise DamagedCheckpointError(f"{path} is no checkpoint: {error}") from error
     state: State = {}
-    with safe_open(path, framework="pt") as file:
-        for name in file.keys():  # noqa: SIM118
-            _insert(state, name, file.get_tensor(name))
-        for name, value in json.loads(file.metadata()["json"]).items():
-            _insert(state, name, value)
+    for name, value in [*tensors.items(), *others.items()]:
+        _insert(state, name.removeprefix(_SEPARATOR), value)
     return state
+
+
+class Checkpoints:
+    """The last few states of one run, newest first to be tried."""
+
+    def __init__(self, folder: Path, keep: int = 2) -> None:
+        """The folder need not exist yet."""
+        self.folder, self.keep = folder, keep
+
+    def save(self, episode: int, state: State) -> None:
+        """Adds the state after an episode, then removes the oldest beyond `keep`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        save(self.folder / f"episode-{episode:06d}.safetensors", state)
+        for old in self._files()[self.keep :]:
+            old.unlink()
+
+    def load(self) -> tuple[State | None, list[str]]:
+        """The newest sound state, or None; and a line on each damaged one passed over."""
+        problems: list[str] = []
+        for path in self._files():
+            try:
+                return load(path), problems
+            except DamagedCheckpointError as error:
+                problems.append(str(error))
+        return None, problems
+
+    def clear(self) -> None:
+        """Removes them all; a finished run needs none."""
+        if self.folder.exists():
+            for path in self.folder.iterdir():
+                path.unlink()
+            self.folder.rmdir()
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("episode-*.safetensors"), reverse=True)
 
 
 def _flatten(state: State, prefix: str = "") -> list[tuple[str, Any]]:

@@ -8,48 +8,97 @@ import gymnasium
 import numpy as np
 
 from baselines import checkpoint
-from baselines.agent import Agent, Transition
+from baselines.agent import Agent, State, Transition
 from explore_suite import Coverage
 from explore_suite.results import PHASES, EpisodeRow
 from explore_suite.tasks import lookup
 
 Observer = Callable[[np.ndarray], None]
-
-
-def run(
-    agent: Agent, task: str, *, seed: int, episodes: int, dump: Path | None = None
-) -> Iterator[tuple[EpisodeRow, dict[str, float]]]:
-    """Trains for a number of episodes; yields each episode's row and what the learner reports.
-
-    A quantity that stops being finite stops the run: the agent's state goes to `dump`, and the
-    FloatingPointError names the step, the quantity and that file.
-    """
-    sheet = lookup(task)
-    coverage = Coverage(sheet.name)
-    began = time.monotonic()
-    env_steps = 0
-    with gymnasium.make(sheet.id) as env, gymnasium.make(sheet.id) as eval_env:
-        for episode in range(1, episodes + 1):
-            try:
-                results = (
-                    train_episode(agent, env, episode_seed(seed, "train", episode), coverage.add),
-                    evaluate(agent, eval_env, episode_seed(seed, "eval", episode)),
-                )
-            except FloatingPointError as error:
-                raise FloatingPointError(f"{error}{_dumped(agent, dump)}") from error
-            env_steps += results[0][1]
-            for phase, (return_, length, successes, info) in zip(PHASES, results, strict=True):
-                seconds = round(time.monotonic() - began, 3)
-                yield (
-                    EpisodeRow(
-                        phase, episode, env_steps, return_, length, successes,
-                        coverage.fraction, seconds,
-                    ),
-                    info,
-                )  # fmt: skip
-
-
 Result = tuple[float, int, int, dict[str, float]]  # return, length, success steps, learner's info
+Rows = list[tuple[EpisodeRow, dict[str, float]]]  # each with what the learner reported
+
+
+class Trainer:
+    """An agent on its way through a task, one episode at a time; between two, it can be saved."""
+
+    def __init__(self, agent: Agent, task: str, *, seed: int, dump: Path | None = None) -> None:
+        """`dump` is where the agent's state goes if a quantity stops being finite."""
+        sheet = lookup(task)
+        self.agent, self.seed, self.dump = agent, seed, dump
+        self.coverage = Coverage(sheet.name)
+        self.episode, self.env_steps, self.seconds = 0, 0, 0.0
+        self.env, self.eval_env = gymnasium.make(sheet.id), gymnasium.make(sheet.id)
+
+    def next_episode(self) -> Rows:
+        """Trains for one episode and evaluates once; the rows of both.
+
+        A quantity that stops being finite stops the run: a FloatingPointError names the step, the
+        quantity and the file with the agent's state.
+        """
+        began = time.monotonic()
+        number = self.episode + 1
+        train_seed, eval_seed = (episode_seed(self.seed, phase, number) for phase in PHASES)
+        try:
+            results = (
+                train_episode(self.agent, self.env, train_seed, self.coverage.add),
+                evaluate(self.agent, self.eval_env, eval_seed),
+            )
+        except FloatingPointError as error:
+            raise FloatingPointError(f"{error}{self._dumped()}") from error
+        self.episode, self.env_steps = number, self.env_steps + results[0][1]
+        self.seconds += time.monotonic() - began
+        return [
+            (self._row(phase, result), result[3])
+            for phase, result in zip(PHASES, results, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Closes the environments."""
+        self.env.close()
+        self.eval_env.close()
+
+    def state_dict(self) -> State:
+        """Everything needed to go on exactly; the simulator starts every episode from a seed."""
+        return {
+            "agent": self.agent.state_dict(),
+            "coverage": self.coverage.state_dict(),
+            "progress": {
+                "episode": self.episode,
+                "env_steps": self.env_steps,
+                "seconds": self.seconds,
+            },
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        self.agent.load_state_dict(state["agent"])
+        self.coverage.load_state_dict({"visits": np.asarray(state["coverage"]["visits"])})
+        for name, value in state["progress"].items():
+            setattr(self, name, value)
+
+    def _row(self, phase: str, result: Result) -> EpisodeRow:
+        return_, length, successes, _ = result
+        return EpisodeRow(
+            phase, self.episode, self.env_steps, return_, length, successes,
+            self.coverage.fraction, round(self.seconds, 3),
+        )  # fmt: skip
+
+    def _dumped(self) -> str:
+        if self.dump is None:
+            return ""
+        self.dump.parent.mkdir(parents=True, exist_ok=True)
+        checkpoint.save(self.dump, self.agent.state_dict())
+        return f" (the agent's state is in {self.dump})"
+
+
+def run(agent: Agent, task: str, *, seed: int, episodes: int, dump: Path | None = None) -> Iterator:
+    """Trains for a number of episodes; yields each episode's row and what the learner reports."""
+    trainer = Trainer(agent, task, seed=seed, dump=dump)
+    try:
+        while trainer.episode < episodes:
+            yield from trainer.next_episode()
+    finally:
+        trainer.close()
 
 
 def train_episode(agent: Agent, env: gymnasium.Env, seed: int, observer: Observer) -> Result:
@@ -86,11 +135,3 @@ def episode_seed(seed: int, phase: str, episode: int) -> int:
     """The same run, phase and episode always start the same way, whoever acts."""
     entropy = [seed, PHASES.index(phase), episode]
     return int(np.random.SeedSequence(entropy).generate_state(1)[0])
-
-
-def _dumped(agent: Agent, path: Path | None) -> str:
-    if path is None:
-        return ""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    checkpoint.save(path, agent.state_dict())
-    return f" (the agent's state is in {path})"

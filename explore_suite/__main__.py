@@ -11,6 +11,7 @@ COMMANDS = {
     "list": ("explore_suite.listing:main", "the tasks, with their sizes and returns"),
     "doctor": ("explore_suite.doctor:main", "what of this machine works, and what to install"),
     "watch": ("explore_suite.watch:main", "a video, picture or window of a policy on a task"),
+    "train": ("baselines.train_command:main", "train an agent on a task; goes on if interrupted"),
     "agents": ("baselines.listing:main", "the reference agents, their settings, how two differ"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra

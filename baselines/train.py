@@ -1,0 +1,184 @@
+"""One run that cannot be lost: from its header to its last row, through any interruptions."""
+
+import contextlib
+import json
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from baselines import checkpoint
+from baselines.runner import Rows, Trainer
+from baselines.settings import budget, build, resolve
+from explore_suite.errors import UserError
+from explore_suite.provenance import provenance
+from explore_suite.results import Header, ResultStore, RunKey, RunWriter
+from explore_suite.tasks import lookup
+
+SOURCE = "explore-suite train"
+Watcher = Callable[[Trainer, Rows], None]  # told of every episode
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """What to run: enough to write the header of a run, and to make its agent again from it."""
+
+    agent: str
+    task: str
+    seed: int
+    preset: str
+    episodes: int
+    config: Any  # the agent's config
+
+    @classmethod
+    def of(
+        cls, agent: str, task: str, seed: int, preset: str,
+        episodes: int | None = None, config: Any = None,
+    ) -> "RunSpec":  # fmt: skip
+        """A spec with what is left out taken from the preset; a UserError for names unknown."""
+        resolved = resolve(preset, agent, task) if config is None else config
+        task = lookup(task).id
+        episodes = budget(preset, task) if episodes is None else episodes
+        if seed < 0 or episodes < 1:
+            raise UserError(
+                f"seed must be 0 or more and episodes 1 or more, got {seed}, {episodes}"
+            )
+        return cls(agent, task, seed, preset, episodes, resolved)
+
+    @property
+    def key(self) -> RunKey:
+        """Where the run belongs in a store."""
+        return RunKey(self.preset, self.agent, self.task, self.seed)
+
+    def header(self, threads: int) -> Header:
+        """The header of a run of this spec, made here and now."""
+        return Header(
+            preset=self.preset, agent=self.agent, task=self.task, seed=self.seed,
+            episodes=self.episodes, config=json.loads(json.dumps(asdict(self.config))),
+            source=SOURCE, threads=threads, **provenance(self.task),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class How:
+    """How to run it: nothing here changes a result."""
+
+    device: str = "cpu"
+    threads: int = 1
+    checkpoint_seconds: float = 180.0
+    overwrite: bool = False  # run a finished run again
+    restart: bool = False  # begin an unfinished run anew if its checkpoints are damaged
+
+
+def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
+    """Runs or continues a run; True when it is finished, False when it was asked to stop.
+
+    Interrupted by Ctrl-C or SIGTERM it ends the episode, saves itself and returns; killed, it goes
+    on next time from its last checkpoint. Either way the rows are those of an undisturbed run.
+    """
+    torch.set_num_threads(how.threads)
+    checkpoints = checkpoint.Checkpoints(checkpoint_folder(store, spec.key))
+    if how.overwrite:
+        checkpoints.clear()
+    trainer = Trainer(
+        build(spec.agent, spec.task, spec.config, seed=spec.seed, device=how.device),
+        spec.task, seed=spec.seed, dump=checkpoints.folder / "dump.safetensors",
+    )  # fmt: skip
+    header = _header(spec, store, how)
+    with contextlib.closing(trainer), _stop_signal() as stopped:
+        rows = _resume(trainer, checkpoints, store, spec.key, how)
+        with store.open(header, keep_rows=rows, overwrite=how.overwrite) as writer:
+            finished = _episodes(trainer, spec, writer, checkpoints, how, watch, stopped)
+            if finished:
+                writer.finish()
+    if finished:
+        checkpoints.clear()
+    return finished
+
+
+def checkpoint_folder(store: ResultStore, key: RunKey) -> Path:
+    """Where a run's checkpoints lie: beside the results, never among them."""
+    return store.root / ".checkpoints" / key.place
+
+
+def _episodes(
+    trainer: Trainer, spec: RunSpec, writer: RunWriter, checkpoints: checkpoint.Checkpoints,
+    how: How, watch: Watcher, stopped: threading.Event,
+) -> bool:  # fmt: skip
+    """Episodes until the budget is spent or a stop is asked for."""
+    saved = time.monotonic()
+    while trainer.episode < spec.episodes:
+        rows = trainer.next_episode()
+        for row, _ in rows:
+            writer.append(row)
+        watch(trainer, rows)
+        overdue = time.monotonic() - saved >= how.checkpoint_seconds
+        if stopped.is_set() or (overdue and trainer.episode < spec.episodes):
+            checkpoints.save(trainer.episode, trainer.state_dict())
+            saved = time.monotonic()
+        if stopped.is_set():
+            break
+    return trainer.episode >= spec.episodes
+
+
+def _resume(
+    trainer: Trainer, checkpoints: checkpoint.Checkpoints, store: ResultStore, key: RunKey, how: How
+) -> int:
+    """Puts the trainer where the newest sound checkpoint left off; the rows that it has written."""
+    state, problems = checkpoints.load()
+    for problem in problems:
+        logging.warning("%s", problem)
+    if state is not None:
+        trainer.load_state_dict(state)
+    elif problems and not how.restart:
+        folder = checkpoints.folder
+        raise UserError(f"no checkpoint in {folder} is sound; --restart begins the run anew")
+    return 2 * trainer.episode
+
+
+def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
+    """A new header; an unfinished run keeps its own, if it is the same run."""
+    new, held = spec.header(how.threads), store.header(spec.key)
+    if held is None or how.overwrite or held.finished:
+        return new
+    different = [
+        name for name in ("config", "episodes") if getattr(held, name) != getattr(new, name)
+    ]
+    if different and not how.restart:
+        raise UserError(
+            f"{store.path(spec.key, '.json')} was begun with another {' and '.join(different)}; "
+            "--overwrite begins it anew, --results names another place"
+        )
+    if held.code != new.code or held.versions != new.versions:
+        logging.warning("continuing a run that was begun by other code or versions")
+        return replace(held, code=new.code | {"begun_by": held.code}, versions=new.versions)
+    return held
+
+
+@contextlib.contextmanager
+def _stop_signal() -> Iterator[threading.Event]:
+    """An event set by the first Ctrl-C or SIGTERM; the second one ends the process at once."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+
+    def stop(number: int, frame: object) -> None:
+        event.set()
+        signal.signal(
+            number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        )
+        logging.warning("stopping after this episode; once more stops at once")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
