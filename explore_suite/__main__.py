@@ -12,6 +12,8 @@ COMMANDS = {
     "doctor": ("explore_suite.doctor:main", "what of this machine works, and what to install"),
     "watch": ("explore_suite.watch:main", "a video, picture or window of a policy on a task"),
     "train": ("baselines.train_command:main", "train an agent on a task; goes on if interrupted"),
+    "sweep": ("baselines.sweep:main", "many runs: agents x tasks x seeds, what is missing of them"),
+    "verify": ("baselines.verify:main", "run a run again and compare it row by row"),
     "agents": ("baselines.listing:main", "the reference agents, their settings, how two differ"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra

@@ -1,0 +1,129 @@
+"""Sweeps: what is missing is run, what fails is named, nothing is run twice."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from baselines.sweep import seeds, task_names
+from explore_suite.__main__ import main
+from explore_suite.errors import UserError
+from explore_suite.results import ResultStore
+
+FAST = ["--agents", "random", "--tasks", "GridWorld", "--seeds", "0-2", "--episodes", "2"]
+
+
+def sweep(*arguments):
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "explore_suite", "sweep", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_seeds_and_groups():
+    assert seeds("0-3") == [0, 1, 2, 3] and seeds("5,1-2,5") == [5, 1, 2]
+    assert task_names(["hallway", "GridWorld"]) == [
+        "HallwayLocalOptimum", "HallwayAdversarial", "GridWorld",
+    ]  # fmt: skip
+    assert len(task_names(["all", "grid"])) == 11 and len(task_names(["explore"])) == 4
+
+
+@pytest.mark.parametrize("text", ["7-0", "", "a", "1-", "-1", "1,,2", "1.5"])
+def test_wrong_seeds_are_refused(text):
+    with pytest.raises(UserError, match="--seeds"):
+        seeds(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agents", "sax", "--tasks", "grid"], "unknown agent 'sax'"),
+        (["--agents", "random", "--tasks", "Girdworld"], "did you mean GridWorld"),
+        (["--agents", "sac", "--tasks", "grid"], "can act"),
+        (["--agents", "random", "--tasks", "grid", "--seeds", "7-0"], "a range goes upwards"),
+        (["--agents", "random", "--tasks", "grid", "--workers", "0"], "--workers"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, message, capsys, tmp_path):
+    assert main(["sweep", *arguments, "--results", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_a_sweep_runs_what_is_missing_and_only_that(tmp_path):
+    first = sweep(*FAST, "--results", str(tmp_path))
+    assert first.returncode == 0, first.stdout + first.stderr
+    runs = list(ResultStore(tmp_path).runs())
+    assert [run.header.seed for run in runs] == [0, 1, 2]
+    assert all(run.header.finished and len(run.rows) == 4 for run in runs)
+    assert runs[0].rows != runs[1].rows
+    again = sweep(*FAST, "--results", str(tmp_path))
+    assert "3 finished, 0 to do" in again.stdout
+
+
+def test_dry_run_lists_and_runs_nothing(tmp_path):
+    result = sweep(*FAST, "--results", str(tmp_path), "--dry-run")
+    assert result.returncode == 0
+    assert "random/GridWorld/2" in result.stdout and "min in all" in result.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_is_named_and_stops_no_other(tmp_path):
+    """One run's place is taken by something that is no header."""
+    place = tmp_path / "cpu" / "random" / "GridWorld-v0"
+    place.mkdir(parents=True)
+    (place / "seed-001.csv").mkdir()
+    result = sweep(*FAST, "--results", str(tmp_path))
+    assert result.returncode == 1
+    assert "failed: random/GridWorld/1, see" in result.stdout
+    assert (
+        "IsADirectoryError" in (tmp_path / ".logs/cpu/random/GridWorld-v0/seed-001.log").read_text()
+    )
+    finished = [run.header.seed for run in ResultStore(tmp_path).runs() if run.header.finished]
+    assert finished == [0, 2]
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
+    arguments = ["--agents", "sac", "--tasks", "HallwayLocalOptimum", "--episodes", "4"]
+    command = [
+        sys.executable,
+        "-m",
+        "explore_suite",
+        "sweep",
+        *arguments,
+        "--results",
+        str(tmp_path),
+    ]
+    csv = tmp_path / "cpu" / "sac" / "HallwayLocalOptimum-v0" / "seed-000.csv"
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (csv.exists() and csv.read_text().count("\n") > 1):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the same command goes on" in output
+    (run,) = ResultStore(tmp_path).runs()
+    assert not run.header.finished and len(run.rows) % 2 == 0
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    (run,) = ResultStore(tmp_path).runs()
+    assert run.header.finished and len(run.rows) == 8
+
+
+def test_verify_finds_equal_runs_equal_and_others_different(tmp_path, capsys):
+    arguments = ["--agent", "ddqn_deep", "--task", "GridWorld", "--episodes", "3"]
+    assert main(["train", *arguments, "--results", str(tmp_path), "--config.hidden", "8"]) == 0
+    path = tmp_path / "cpu" / "ddqn_deep" / "GridWorld-v0" / "seed-000.csv"
+    assert main(["verify", str(path)]) == 0
+    assert "equal: 6 rows" in capsys.readouterr().out
+    lines = path.read_text().splitlines(keepends=True)
+    cells = lines[3].split(",")
+    lines[3] = ",".join([*cells[:3], "0.5", *cells[4:]])
+    path.write_text("".join(lines))
+    assert main(["verify", str(path)]) == 1
+    assert "line 4 differs" in capsys.readouterr().out
+    assert main(["verify", str(path), "--episodes", "1"]) == 0
+    assert main(["verify", str(tmp_path / "none.csv")]) == 2
