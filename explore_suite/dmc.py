@@ -5,11 +5,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.utils import EzPickle
 
+from explore_suite.rendered_env import RenderedEnv
 from explore_suite.rendering import Renderer
 from explore_suite.upstream import control
-from explore_suite.window import Window
 
 _MAX_VALUE = (
     1e10  # MuJoCo calls a simulation with larger numbers diverged, so no observation has them
@@ -19,7 +18,7 @@ _MAX_LEGACY_SEED = (
 )  # the largest integer seed of the RandomState that dm_control draws from
 
 
-class DMCEnv(gymnasium.Env, EzPickle):
+class DMCEnv(RenderedEnv):
     """A dm_control task with flat float32 observations, seeding, success and rendering.
 
     Subclasses say how to build the task (`build`), when its goal is met (`succeeded`) and what it
@@ -27,7 +26,6 @@ class DMCEnv(gymnasium.Env, EzPickle):
     terminates and nothing here counts steps: Gymnasium's TimeLimit is the only clock.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"], "render_fps": 50}
     default_size = (480, 480)  # width, height in pixels
     default_camera: int | str = 0
 
@@ -40,14 +38,7 @@ class DMCEnv(gymnasium.Env, EzPickle):
         **settings: Any,
     ) -> None:
         """Builds the task; `width`, `height` and `camera` matter only to rendering."""
-        EzPickle.__init__(
-            self, render_mode=render_mode, width=width, height=height, camera=camera, **settings
-        )
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(
-                f"render_mode must be one of {self.metadata['render_modes']}, got {render_mode!r}"
-            )
-        self.render_mode = render_mode
+        super().__init__(render_mode, width=width, height=height, camera=camera, **settings)
         self._size = (width or self.default_size[0], height or self.default_size[1])
         self._camera = self.default_camera if camera is None else camera
         self._env = self.build(**settings)
@@ -62,7 +53,6 @@ class DMCEnv(gymnasium.Env, EzPickle):
         self._substeps = round(self._env.control_timestep() / self.physics.timestep())
         self._running = False
         self._renderer: Renderer | None = None
-        self._window: Window | None = None
 
     def build(self) -> control.Environment:
         """The dm_control environment, without a time limit."""
@@ -95,7 +85,7 @@ class DMCEnv(gymnasium.Env, EzPickle):
         obs = self._flat(self._env.reset().observation)
         self._running = True
         if self.render_mode == "human":
-            self._show()
+            self.show()
         return obs, {"success": self.succeeded(float(self.task.get_reward(self.physics)))}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -111,27 +101,22 @@ class DMCEnv(gymnasium.Env, EzPickle):
         reward = float(task.get_reward(physics))
         obs = self._flat(task.get_observation(physics))
         if self.render_mode == "human":
-            self._show()
+            self.show()
         # Never terminated: dm_control's tasks end by time alone, and time is TimeLimit's.
         return obs, reward, False, False, {"success": self.succeeded(reward)}
 
-    def render(self) -> np.ndarray | None:
-        """The current frame for `rgb_array`; `human` draws at every step by itself."""
-        if self.render_mode is None:
-            gymnasium.logger.warn(
-                "render() without a render_mode: pass render_mode to gymnasium.make"
-            )
-            return None
-        return self._frame() if self.render_mode == "rgb_array" else None
+    def frame(self) -> np.ndarray:
+        """What the camera sees; the first frame opens the renderer."""
+        if self._renderer is None:
+            self._renderer = Renderer(self.physics.model.ptr, *self._size)
+        return self._renderer.frame(self.physics.data.ptr, self._camera)
 
     def close(self) -> None:
         """Frees the renderer and the window; harmless when there are none."""
+        super().close()
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
-        if self._window is not None:
-            self._window.close()
-            self._window = None
 
     def _checked(self, action: Any) -> np.ndarray:
         action = np.asarray(action)
@@ -150,16 +135,6 @@ class DMCEnv(gymnasium.Env, EzPickle):
         for key, place in self._slices:
             flat[place] = observation[key]
         return flat
-
-    def _frame(self) -> np.ndarray:
-        if self._renderer is None:
-            self._renderer = Renderer(self.physics.model.ptr, *self._size)
-        return self._renderer.frame(self.physics.data.ptr, self._camera)
-
-    def _show(self) -> None:
-        if self._window is None:
-            self._window = Window(type(self).__name__, self.metadata["render_fps"])
-        self._window.show(self._frame())
 
 
 def _slices(spec: dict[str, Any]) -> list[tuple[str, slice]]:

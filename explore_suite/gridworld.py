@@ -4,9 +4,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.utils import EzPickle
 
-from explore_suite.window import Window
+from explore_suite.rendered_env import RenderedEnv
 
 _MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1))  # (row, column) of actions 0..3
 _CELL_PIXELS = 12
@@ -14,7 +13,7 @@ _FLOOR, _LINE = (245, 245, 242), (225, 225, 220)
 _START, _GOAL, _AGENT = (120, 160, 215), (60, 170, 95), (215, 95, 45)
 
 
-class GridWorld(gymnasium.Env, EzPickle):
+class GridWorld(RenderedEnv):
     """Walk from the lower left corner of an empty square grid to the upper right one.
 
     Arguments: `size`, cells along each side (40 in the published experiments).
@@ -28,23 +27,17 @@ class GridWorld(gymnasium.Env, EzPickle):
     Versions: v0, as published.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"], "render_fps": 20}
+    metadata: dict[str, Any] = {**RenderedEnv.metadata, "render_fps": 20}
 
     def __init__(self, size: int = 40, render_mode: str | None = None) -> None:
         """An empty grid of size x size cells."""
-        EzPickle.__init__(self, size, render_mode)
+        super().__init__(render_mode, size=size)
         if not isinstance(size, int | np.integer) or size < 2:
             raise ValueError(f"size must be a whole number of at least 2 cells, got {size!r}")
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(
-                f"render_mode must be one of {self.metadata['render_modes']}, got {render_mode!r}"
-            )
         self.size = int(size)
-        self.render_mode = render_mode
         self.observation_space = gymnasium.spaces.Box(0.0, size - 1.0, (2,), np.float32)
         self.action_space = gymnasium.spaces.Discrete(len(_MOVES))
         self._position: tuple[int, int] | None = None
-        self._window: Window | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -52,7 +45,8 @@ class GridWorld(gymnasium.Env, EzPickle):
         """Back to the lower left corner; nothing is random."""
         super().reset(seed=seed)
         self._position = (0, 0)
-        self._show()
+        if self.render_mode == "human":
+            self.show()
         return self._obs(), {"success": False}
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -67,28 +61,15 @@ class GridWorld(gymnasium.Env, EzPickle):
         )
         self._position = (min(max(row, 0), last), min(max(column, 0), last))
         success = self._position == (last, last)
-        self._show()
+        if self.render_mode == "human":
+            self.show()
         return self._obs(), float(success), False, False, {"success": success}
-
-    def render(self) -> np.ndarray | None:
-        """The grid as an image for `rgb_array`; `human` draws at every step by itself."""
-        if self.render_mode is None:
-            gymnasium.logger.warn(
-                "render() without a render_mode: pass render_mode to gymnasium.make"
-            )
-            return None
-        return self._frame() if self.render_mode == "rgb_array" else None
-
-    def close(self) -> None:
-        """Closes the window; harmless when there is none."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
 
     def _obs(self) -> np.ndarray:
         return np.array(self._position, dtype=np.float32)
 
-    def _frame(self) -> np.ndarray:
+    def frame(self) -> np.ndarray:
+        """The grid, start at the lower left."""
         if self._position is None:
             raise gymnasium.error.ResetNeeded("call reset() before render()")
         cells = np.full((self.size, self.size, 3), _FLOOR, np.uint8)
@@ -97,13 +78,6 @@ class GridWorld(gymnasium.Env, EzPickle):
         image = cells[::-1].repeat(_CELL_PIXELS, axis=0).repeat(_CELL_PIXELS, axis=1)
         image[::_CELL_PIXELS], image[:, ::_CELL_PIXELS] = _LINE, _LINE
         return image
-
-    def _show(self) -> None:
-        if self.render_mode != "human":
-            return
-        if self._window is None:
-            self._window = Window("GridWorld", self.metadata["render_fps"])
-        self._window.show(self._frame())
 
 
 def _checked(action: Any) -> int:
