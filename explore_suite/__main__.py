@@ -3,6 +3,8 @@
 import importlib
 import os
 import sys
+from collections.abc import Callable
+from importlib import metadata
 
 from explore_suite.console import say
 from explore_suite.errors import UserError
@@ -22,6 +24,9 @@ EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command
 def main(arguments: list[str] | None = None) -> int:
     """Runs one subcommand; returns the exit code (2 for wrong input)."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["--version"]:
+        say(metadata.version("explore-suite"))
+        return 0
     if not arguments or arguments[0] in ("-h", "--help"):
         say(_help())
         return 0 if arguments else 2
@@ -39,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def _load(name: str):  # noqa: ANN202
+def _load(name: str) -> Callable[[list[str]], int | None]:
     if name not in COMMANDS:
         raise UserError(f"no such command; commands are {', '.join(COMMANDS)}")
     module, function = COMMANDS[name][0].split(":")

@@ -46,12 +46,13 @@ def _torso(obs: Sequence[float]) -> tuple[float, ...]:
     return obs[14], math.atan2(obs[1], obs[0])
 
 
-_BALL_AXES = (Axis("ball_x (m)", -0.5, 0.5, 20), Axis("ball_z (m)", -0.5, 0.5, 20))
-_ARM_AXES = (Axis("shoulder (rad, mod 2 pi)", 0.0, 2 * _PI, 24), Axis("wrist (rad)", -2.8, 2.8, 24))
+# Ranges hold what random, bang-bang and goal-reaching actions visit, nearly always.
+_BALL_AXES = (Axis("ball_x (m)", -0.6, 0.6, 20), Axis("ball_z (m)", -0.2, 0.8, 20))
+_ARM_AXES = (Axis("shoulder (rad, mod 2 pi)", 0.0, 2 * _PI, 24), Axis("wrist (rad)", -3.0, 3.0, 24))
 _FINGER_AXES = (
     Axis("spinner angle (rad)", -_PI, _PI, 12),
-    Axis("proximal (rad)", -1.92, 1.92, 8),
-    Axis("distal (rad)", -1.92, 1.92, 8),
+    Axis("proximal (rad)", -2.25, 2.25, 8),
+    Axis("distal (rad)", -2.25, 2.25, 8),
 )
 _TORSO_AXES = (Axis("torso height (m)", 0.0, 1.5, 15), Axis("torso pitch (rad)", -_PI, _PI, 24))
 _HALLWAY_AXES = (Axis("x (m)", -2.0, 2.0, 40), Axis("y (m)", -0.1, 0.1, 4))

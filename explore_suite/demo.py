@@ -23,11 +23,9 @@ def main(out: Path = Path("demo")) -> None:
         except RenderingUnavailableError as error:
             say(str(error))
             film = Path("no picture")
-        rows.append(
-            (sheet.name, f"{sheet.random_return:.1f}", f"{sheet.best_return:.0f}", str(film))
-        )
+        rows.append((sheet.name, f"{sheet.random_return:.1f}", listing.best(sheet), str(film)))
     say()
-    table("random actions", ("task", "return", "best", "film"), rows)
+    table("random actions", ("task", "mean of 100", "best", "film of one"), rows)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,15 @@ class DMCEnv(RenderedEnv):
         """dm_control's Task."""
         return self._env.task
 
+    def get_state(self) -> np.ndarray:
+        """Positions and velocities of the world, in float64."""
+        return self.physics.get_state()
+
+    def set_state(self, state: np.ndarray) -> None:
+        """Puts the world where `get_state` found it; targets stay where the reset put them."""
+        with self.physics.reset_context():
+            self.physics.set_state(state)
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:

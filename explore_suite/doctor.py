@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import NamedTuple
 
 from explore_suite.console import table
+from explore_suite.errors import RenderingUnavailableError
 
 _PACKAGES = {
     "core": ("gymnasium", "dm_control", "mujoco", "numpy"),
@@ -74,7 +75,7 @@ def _tasks() -> list[Finding]:
         from explore_suite.tasks import TASKS
 
         changes = [line for line in map(changed, TASKS) if line is not None]
-    except ImportError as error:
+    except (ImportError, RenderingUnavailableError) as error:
         return [
             Finding("tasks", "missing", f"the environments do not import: {error}", needed=True)
         ]
@@ -89,7 +90,9 @@ def _rendering() -> list[Finding]:
     findings = []
     for name in ("egl", "osmesa"):
         environment = {
-            key: value for key, value in os.environ.items() if key != "PYOPENGL_PLATFORM"
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")
         }
         result = subprocess.run(
             [sys.executable, "-c", _OPEN_CONTEXT, name],

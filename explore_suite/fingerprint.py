@@ -1,16 +1,19 @@
-"""A short name for how a task behaves, so that a changed physics version is noticed.
+"""A short name for how a task behaves, so that a changed physics version or reward is noticed.
 
-The fingerprint is a hash of a short trajectory from fixed seeds and fixed actions, rounded so far
-that another processor gives the same one and another MuJoCo does not.
+The fingerprint is a hash of short trajectories: from seeded starts under fixed actions, and from
+stored states around the goal, where rewards begin. They are kept short and are rounded, so that
+the last digits of another processor's arithmetic do not show.
 """
 
 import hashlib
+from collections.abc import Iterator
 from importlib import metadata
+from typing import Any
 
 import gymnasium
 import numpy as np
 
-from explore_suite.tasks import lookup, measured
+from explore_suite.tasks import TaskSheet, lookup, measured
 
 _RESETS = (0, 1, 2)
 _STEPS = 25
@@ -19,31 +22,26 @@ _PACKAGES = ("mujoco", "dm_control", "gymnasium", "numpy")
 
 
 def fingerprint(task: str) -> str:
-    """Sixteen hex digits that stand for the task's starts, dynamics and rewards."""
+    """Sixteen hex digits that stand for the task's starts, dynamics, rewards and success."""
     sheet = lookup(task)
     digest = hashlib.sha256(sheet.id.encode())
-    actions = np.random.default_rng(0)
     with gymnasium.make(sheet.id) as env:
-        for seed in _RESETS:
-            obs, _ = env.reset(seed=seed)
-            digest.update(_text(obs))
-            for _ in range(_STEPS):
-                obs, reward, *_ = env.step(_action(sheet.discrete, sheet.action_dim, actions))
-                digest.update(_text(np.array([*obs, float(reward)])))
+        for values in (*_from_starts(env, sheet), *_near_the_goal(env, sheet)):
+            digest.update(np.rint(np.array(values) * 10**_DECIMALS).astype("<i8").tobytes())
     return digest.hexdigest()[:16]
 
 
 def changed(task: str) -> str | None:
     """None where the task behaves as published, else one line that says what differs."""
     sheet = lookup(task)
-    golden = measured("fingerprints")
+    golden = measured("fingerprints")[sheet.name]
     found = fingerprint(task)
-    if found == golden[sheet.name]["fingerprint"]:
+    if found == golden["fingerprint"]:
         return None
-    then, now = golden[sheet.name]["versions"], versions()
+    then, now = golden["versions"], versions()
     moved = [f"{name} {then[name]} -> {now[name]}" for name in now if then[name] != now[name]]
     cause = ", ".join(moved) or "same package versions: the code or the processor differs"
-    was = golden[sheet.name]["fingerprint"]
+    was = golden["fingerprint"]
     return f"{sheet.id} no longer behaves as published: {was} -> {found} ({cause})"
 
 
@@ -52,10 +50,31 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
-def _action(discrete: bool, dim: int, rng: np.random.Generator) -> np.ndarray | int:
-    return int(rng.integers(dim)) if discrete else rng.uniform(-1, 1, dim)
+def _from_starts(env: gymnasium.Env, sheet: TaskSheet) -> Iterator[list[float]]:
+    rng = np.random.default_rng(0)
+    for seed in _RESETS:
+        obs, _ = env.reset(seed=seed)
+        yield [float(value) for value in obs]
+        for _ in range(_STEPS):
+            yield _outcome(env.step(_action(sheet, rng)))
 
 
-def _text(values: np.ndarray) -> bytes:
-    rounded = np.round(values.astype(np.float64), _DECIMALS) + 0.0  # no negative zeros
-    return np.array2string(rounded, precision=_DECIMALS, max_line_width=10**6).encode()
+def _near_the_goal(env: gymnasium.Env, sheet: TaskSheet) -> Iterator[list[float]]:
+    """One step from each stored state around the first success of a known solution."""
+    stored = measured("goal_states")[sheet.name]
+    for state in stored["states"]:
+        env.reset(seed=stored["seed"])
+        env.unwrapped.set_state(np.array(state))  # type: ignore[attr-defined]
+        still = 0 if sheet.discrete else np.zeros(sheet.action_dim)
+        yield _outcome(env.step(still))
+
+
+def _action(sheet: TaskSheet, rng: np.random.Generator) -> np.ndarray | int:
+    if sheet.discrete:
+        return int(rng.integers(sheet.action_dim))
+    return rng.uniform(-1, 1, sheet.action_dim)
+
+
+def _outcome(step: tuple[Any, ...]) -> list[float]:
+    obs, reward, _, _, info = step
+    return [*(float(value) for value in obs), float(reward), float(info["success"])]

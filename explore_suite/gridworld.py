@@ -23,7 +23,9 @@ class GridWorld(RenderedEnv):
     Reward: 1 on every step that ends on the goal (size-1, size-1), else 0; staying there pays on.
     Success: the agent stands on the goal.
     Start: (0, 0), always.
-    End: 100 steps, by truncation. The shortest way takes 78 steps, so the best return is 23.
+    End: 100 steps, by truncation. At size 40 the shortest way takes 78 steps, so the best return is
+        23; a larger grid needs `gymnasium.make(..., max_episode_steps=...)`, and Coverage knows
+        size 40 alone.
     Versions: v0, as published.
     """
 
@@ -38,6 +40,15 @@ class GridWorld(RenderedEnv):
         self.observation_space = gymnasium.spaces.Box(0.0, size - 1.0, (2,), np.float32)
         self.action_space = gymnasium.spaces.Discrete(len(_MOVES))
         self._position: tuple[int, int] | None = None
+
+    def get_state(self) -> np.ndarray:
+        """Row and column."""
+        return self._obs()
+
+    def set_state(self, state: np.ndarray) -> None:
+        """Puts the agent on a cell."""
+        row, column = state
+        self._position = (int(row), int(column))
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

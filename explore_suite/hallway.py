@@ -1,10 +1,11 @@
 """Hallway: a point steered by velocity along a corridor, with goals by argument."""
 
+import math
 import xml.etree.ElementTree as ET
 from collections import OrderedDict
 from collections.abc import Sequence
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class Hallway(DMCEnv):
     Action (2): velocity along x and y in m/s, in [-1, 1]; a full step moves the point 0.02 m.
     Reward: the sum over goals of pay * closeness; closeness is 1 inside the radius and falls as a
         Gaussian to 0.1 at twice the radius.
-    Success: the point is inside the goal that pays most.
+    Success: the point is inside the goal that pays most (the first of them).
     Start: x = -length/2 + 0.1, y = 0, always.
     End: 1000 steps of 0.02 s, by truncation.
     Quirks, kept because published results depend on them: the walls are soft, and pushing against
@@ -101,9 +102,13 @@ class Hallway(DMCEnv):
 
     def build(self, length: float, goals: Sequence[Sequence[float]]) -> control.Environment:  # type: ignore[override]
         """Checks the settings and builds the corridor."""
+        if not isinstance(length, int | float) or not 2 * _START_GAP < length < math.inf:
+            raise ValueError(f"length must be a number above {2 * _START_GAP} m, got {length!r}")
+        if not isinstance(goals, Sequence) or not goals:
+            raise ValueError(
+                f"goals must be a list of at least one (x, radius, pay), got {goals!r}"
+            )
         checked = [_checked_goal(goal, length) for goal in goals]
-        if not checked:
-            raise ValueError("goals must name at least one (x, radius, pay)")
         self._best = max(checked, key=lambda goal: goal.pay)
         return control.Environment(_physics(length, checked), HallwayTask(length, checked))
 
@@ -112,12 +117,11 @@ class Hallway(DMCEnv):
         return self.task.distance(self.physics, self._best) <= self._best.radius
 
 
-def _checked_goal(goal: Sequence[float], length: float) -> Goal:
-    if not length > 2 * _START_GAP:
-        raise ValueError(f"length must be more than {2 * _START_GAP} m, got {length!r}")
-    if len(goal) != 3 or not np.isfinite(goal).all():
+def _checked_goal(goal: Any, length: float) -> Goal:
+    numbers = np.asarray(goal)
+    if numbers.shape != (3,) or numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
         raise ValueError(f"a goal is three finite numbers (x, radius, pay), got {goal!r}")
-    checked = Goal(*(float(value) for value in goal))
+    checked = Goal(*numbers.tolist())
     if abs(checked.x) > length / 2 or checked.radius <= 0 or checked.pay < 0:
         raise ValueError(
             f"a goal lies within +-{length / 2} m, has a radius and a pay, got {goal!r}"

@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> None:
     """Prints every task."""
     parser = argparse.ArgumentParser(
         prog="explore-suite list",
-        description="List the tasks. `random`: return of random actions; `best`: best known.",
+        description="List the tasks, with the return of random actions and the best one known.",
     )
     parser.add_argument(
         "--json", action="store_true", help="print everything the catalogue knows, as JSON"
@@ -32,9 +32,14 @@ def _row(sheet: TaskSheet) -> tuple[str, ...]:
         f"1 of {sheet.action_dim}" if sheet.discrete else str(sheet.action_dim),
         str(sheet.horizon),
         f"{sheet.random_return:.1f}",
-        f"{sheet.best_return:.1f}",
+        best(sheet),
         sheet.summary,
     )
+
+
+def best(sheet: TaskSheet) -> str:
+    """The best return known, marked where it is only a bound."""
+    return f"{'<' if sheet.best_is_bound else ''}{sheet.best_return:.4g}"
 
 
 def _record(sheet: TaskSheet) -> dict[str, object]:
@@ -54,6 +59,7 @@ def _record(sheet: TaskSheet) -> dict[str, object]:
         "control_step": sheet.control_step,
         "random_return": sheet.random_return,
         "best_return": sheet.best_return,
+        "best_is_bound": sheet.best_is_bound,
         "partner": sheet.partner,
         "count_scale": sheet.count_scale,
         "count_tolerance": sheet.count_tolerance,

@@ -14,13 +14,13 @@ import numpy as np
 
 from explore_suite.console import say
 from explore_suite.fingerprint import fingerprint, versions
-from explore_suite.tasks import TASKS, TaskSheet
+from explore_suite.tasks import TASKS, TaskSheet, measured
 
 _DATA = Path(__file__).parent / "data"
 _EPISODES = 100
 
 
-def random_returns(sheet: TaskSheet) -> dict[str, float]:
+def random_returns(sheet: TaskSheet) -> dict[str, Any]:
     """Mean, standard error and success rate of uniformly random actions, seeds 0 to 99."""
     returns, successes = np.zeros(_EPISODES), np.zeros(_EPISODES)
     with gymnasium.make(sheet.id) as env:
@@ -36,6 +36,7 @@ def random_returns(sheet: TaskSheet) -> dict[str, float]:
         "standard_error": round(float(returns.std(ddof=1) / np.sqrt(_EPISODES)), 3),
         "episodes_with_success": int(successes.sum()),
         "episodes": _EPISODES,
+        "versions": versions(),
     }
 
 
@@ -44,7 +45,41 @@ def fingerprints(sheet: TaskSheet) -> dict[str, Any]:
     return {"fingerprint": fingerprint(sheet.name), "versions": versions()}
 
 
-MEASUREMENTS = {"random_returns": random_returns, "fingerprints": fingerprints}
+def goal_states(sheet: TaskSheet) -> dict[str, Any]:
+    """The states from ten steps before the first success of a known solution to four after it."""
+    seed, actions = solution(sheet)
+    states, first = [], None
+    with gymnasium.make(sheet.id) as env:
+        env.reset(seed=seed)
+        for step, action in enumerate(actions):
+            states.append(env.unwrapped.get_state().tolist())  # type: ignore[attr-defined]
+            *_, info = env.step(action)
+            if first is None and info["success"]:
+                first = step
+            if first is not None and step >= first + 4:
+                break
+    if first is None:
+        raise RuntimeError(f"the known solution of {sheet.name} no longer reaches its goal")
+    return {"seed": seed, "states": states[max(0, first - 10) :]}
+
+
+def solution(sheet: TaskSheet) -> tuple[int, list[Any]]:
+    """Seed and actions that reach the goal: found for the Control Suite, scripted for the rest."""
+    if sheet.group == "grid":
+        return 0, [0] * 39 + [1] * 39 + [0] * 22
+    if sheet.group == "hallway":
+        best = max(sheet.kwargs["goals"], key=lambda goal: goal[2])
+        steps = round((best[0] + sheet.kwargs["length"] / 2 - 0.1) / 0.02)
+        return 0, [np.array([1.0, 0.0])] * steps + [np.zeros(2)] * 10
+    found = measured("solutions")[sheet.name]
+    return found["seed"], list(np.repeat(np.array(found["knots"]), found["hold"], axis=0))
+
+
+MEASUREMENTS = {
+    "random_returns": random_returns,
+    "goal_states": goal_states,
+    "fingerprints": fingerprints,
+}
 
 
 def main(names: list[str]) -> None:

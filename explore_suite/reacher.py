@@ -54,7 +54,7 @@ class ReacherExplore(DMCEnv):
         angle ~ U(-45, 45) degrees around -x and a distance ~ U(0.05, 0.20) m.
     Difference from upstream: the start, and a shoulder limited to 0..360 degrees.
     Quirk, kept because published results depend on it: half of all starts lie below the shoulder's
-        limit of 0, and the constraint solver throws the arm back within about five steps, up to
+        limit of 0, and the constraint solver throws the arm back within about eight steps, up to
         0.84 rad and 7.6 rad/s. The target can be reached counter-clockwise only.
     Versions: v0, as published (arm angles now come from the environment's seed).
     """

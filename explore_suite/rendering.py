@@ -3,13 +3,14 @@
 import importlib
 import os
 import platform
+import sys
 import weakref
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from explore_suite.errors import RenderingUnavailableError
+from explore_suite.upstream import mujoco
 
 _HEADLESS = ("egl", "osmesa")  # tried in this order on Linux when MUJOCO_GL does not choose
 _ADVICE = (
@@ -74,14 +75,27 @@ def _free(context: Any, pixels: mujoco.MjrContext) -> None:
 def open_context(width: int, height: int) -> Any:
     """A current GL context from the first back end that works."""
     problems = []
+    chosen_before = os.environ.get("PYOPENGL_PLATFORM")
     for name in back_ends():
         try:
             return try_back_end(name, width, height)
         except (ImportError, AttributeError, RuntimeError, OSError) as error:
             problems.append(f"{name}: {type(error).__name__}: {error}")
+            _forget_opengl(chosen_before)
     raise RenderingUnavailableError(
         "no OpenGL back end works.\n  " + "\n  ".join(problems) + f"\n{_ADVICE}"
     )
+
+
+def _forget_opengl(platform_before: str | None) -> None:
+    """Undoes what a failed back end leaves behind, which would make the next one refuse."""
+    if platform_before is None:
+        os.environ.pop("PYOPENGL_PLATFORM", None)
+    for module in [name for name in sys.modules if name.split(".")[0] == "OpenGL"]:
+        del sys.modules[module]
+    for name in _HEADLESS:
+        sys.modules.pop(f"mujoco.{name}", None)
+        sys.modules.pop(f"mujoco.{name}.egl_ext", None)
 
 
 def back_ends() -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class TaskSheet:
     action_dim: int  # number of actions if discrete
     horizon: int  # steps until Gymnasium's TimeLimit truncates
     control_step: float  # seconds of simulated time per step; 0 where there is no clock
-    best_return: float  # best return known, or 1000 where only the bound of one per step is known
+    best_return: float  # best return known, or one per step where only that bound is
     goal: str  # what info["success"] reports
     summary: str
     partner: str | None = None  # the original of an explore task, and the other way round
@@ -65,9 +65,9 @@ class TaskSheet:
         return measured("random_returns")[self.name]["mean"]
 
     @property
-    def dense(self) -> bool:
-        """Whether reward is paid short of the goal."""
-        return self.name in ("WalkerWalk", "WalkerExplore")
+    def best_is_bound(self) -> bool:
+        """Whether `best_return` is only the bound of one per step, which no policy can reach."""
+        return self.best_return == self.horizon
 
 
 class UnknownTaskError(UserError, LookupError):
@@ -81,7 +81,9 @@ def lookup(name: str) -> TaskSheet:
             return sheet
     names = {sheet.name.lower(): sheet.name for sheet in TASKS.values()}
     bare = name.removeprefix(f"{NAMESPACE}/").rsplit("-v", 1)[0].lower()
-    near = [names[found] for found in difflib.get_close_matches(bare, names, n=3, cutoff=0.4)]
+    close = difflib.get_close_matches(bare, names, n=2, cutoff=0.6)
+    inside = [known for known in names if bare and bare in known]
+    near = [names[found] for found in dict.fromkeys([*close, *inside])]
     hint = (
         f"did you mean {' or '.join(near)}?"
         if near
@@ -162,7 +164,7 @@ _SHEETS = (
     TaskSheet(
         "ReacherHard", "explore_suite.reacher:ReacherHard", "original", _REACHER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
-        summary="bring a two-link arm's finger to a small target; all over the plane, sparse",
+        summary="bring a two-link arm's finger to a small target anywhere in the plane, sparse",
         partner="ReacherExplore", count_scale=0.06, count_tolerance=0.9,
     ),
     TaskSheet(
@@ -205,7 +207,7 @@ _SHEETS = (
     TaskSheet(
         "HallwayAdversarial", "explore_suite.hallway:Hallway", "hallway", _HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=981.1, goal=_AT_BEST_GOAL,
-        summary="the same; a tiny near goal pays 1 and the far goal 0.1, so random walks win",
+        summary="the same; a tiny near goal, easier found by chance, pays 1 and the far goal 0.1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 4.0, "goals": ((-1.5, 0.01, 1.0), (1.8, 0.1, 0.1))},
     ),

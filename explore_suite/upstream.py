@@ -2,13 +2,15 @@
 
 On import dm_control looks for a rendering back end, which loads GL libraries, may warn and may even
 fail on a machine that only trains. It is told to skip that here; this package renders through
-`explore_suite.rendering`, which picks a back end when the first frame is asked for. Whoever wants
-dm_control's own renderer in the same process sets MUJOCO_GL, or imports dm_control first.
+`explore_suite.rendering`, which picks a back end when the first frame is asked for. Whoever sets
+MUJOCO_GL asks for both packages to load that back end at once, and gets it.
 """
 
 import contextlib
 import os
 from collections.abc import Iterator
+
+from explore_suite.errors import RenderingUnavailableError
 
 
 @contextlib.contextmanager
@@ -23,14 +25,22 @@ def _no_search_for_gl() -> Iterator[None]:
         del os.environ["MUJOCO_GL"]
 
 
-# mujoco first and with the environment as it is: its own Renderer keeps working for the user.
-import mujoco  # noqa: E402
+try:
+    # mujoco first and with the environment as it is: its own Renderer keeps working for the user.
+    import mujoco
 
-with _no_search_for_gl():
-    from dm_control.mujoco import Physics
-    from dm_control.rl import control
-    from dm_control.suite import ball_in_cup, base, common, finger, reacher, walker
-    from dm_control.utils import rewards
+    with _no_search_for_gl():
+        from dm_control.mujoco import Physics
+        from dm_control.rl import control
+        from dm_control.suite import ball_in_cup, base, common, finger, reacher, walker
+        from dm_control.utils import rewards
+except (AttributeError, ImportError, RuntimeError) as error:
+    if "MUJOCO_GL" not in os.environ:
+        raise
+    raise RenderingUnavailableError(
+        f"MUJOCO_GL={os.environ['MUJOCO_GL']} names a rendering back end that does not load here "
+        f"({type(error).__name__}: {error}); unset it to train, or to let a working one be found"
+    ) from error
 
 __all__ = [
     "Physics",

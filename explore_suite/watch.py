@@ -30,6 +30,8 @@ def main(arguments: list[str]) -> None:
     steps = sheet.horizon if options.steps is None else options.steps
     if not 1 <= steps <= sheet.horizon:
         raise UserError(f"--steps must be from 1 to {sheet.horizon}, got {steps}")
+    if options.seed < 0:
+        raise UserError(f"--seed must be 0 or more, got {options.seed}")
     if options.window:
         total = sum(
             reward for _, reward in play(sheet, "human", options.policy, options.seed, steps)
@@ -46,18 +48,22 @@ def main(arguments: list[str]) -> None:
 def record(sheet: TaskSheet, out: Path, policy: str, seed: int, steps: int) -> float:
     """Writes the episode to `out` (.png: its last frame) and returns its return."""
     try:
+        import imageio.v2 as imageio
         from tqdm import tqdm
     except ImportError as error:
         raise UserError(f"needs {error.name}: pip install 'explore-suite[video]'") from error
-    out.parent.mkdir(parents=True, exist_ok=True)
     episode = play(sheet, "rgb_array", policy, seed, steps)
-    bar = tqdm(episode, total=steps, desc=sheet.name, unit="step", mininterval=1)
     total = 0.0
-    with _writer(sheet, out) as write:
-        for step, (draw, reward) in enumerate(bar, start=1):
-            if out.suffix != ".png" or step == steps:
-                write(draw())
-            total += reward
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with _writer(imageio, sheet, out) as write:
+            bar = tqdm(episode, total=steps, desc=sheet.name, unit="step", mininterval=1)
+            for step, (draw, reward) in enumerate(bar, start=1):
+                if out.suffix != ".png" or step == steps:
+                    write(draw())
+                total += reward
+    except OSError as error:
+        raise UserError(f"cannot write {out}: {error.strerror or error}") from error
     return total
 
 
@@ -74,12 +80,8 @@ def play(
 
 
 @contextlib.contextmanager
-def _writer(sheet: TaskSheet, out: Path) -> Iterator[Callable[[Any], None]]:
+def _writer(imageio: Any, sheet: TaskSheet, out: Path) -> Iterator[Callable[[Any], None]]:
     """A function that takes frames; the file is complete when the context ends."""
-    try:
-        import imageio.v2 as imageio
-    except ImportError as error:
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[video]'") from error
     if out.suffix == ".png":
         yield lambda frame: imageio.imwrite(out, frame)
         return
@@ -87,7 +89,7 @@ def _writer(sheet: TaskSheet, out: Path) -> Iterator[Callable[[Any], None]]:
     gif: dict[str, Any] = {"duration": 1000 / fps, "loop": 0}
     video: dict[str, Any] = {"fps": fps, "macro_block_size": 1}
     with imageio.get_writer(out, **(gif if out.suffix == ".gif" else video)) as writer:
-        yield writer.append_data  # type: ignore[attr-defined]
+        yield writer.append_data
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,8 +97,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="explore-suite watch", description="Play one episode of a task."
     )
     parser.add_argument("task", help="a task of `explore-suite list`, e.g. WalkerExplore")
-    parser.add_argument("--out", help="file to write: .mp4, .gif or .png (default: TASK.mp4)")
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--out", help="file to write: .mp4, .gif or .png (default: TASK.mp4)")
+    where.add_argument(
         "--window", action="store_true", help="show it in a window instead of writing a file"
     )
     parser.add_argument(

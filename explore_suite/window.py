@@ -20,7 +20,7 @@ class Window:
         try:
             import pygame
         except ImportError as error:
-            raise ImportError(
+            raise RenderingUnavailableError(
                 'render_mode="human" needs pygame: pip install "explore-suite[video]"'
             ) from error
         if platform.system() == "Linux" and not any(name in os.environ for name in _SCREENS):

@@ -4,7 +4,8 @@
 
 Piecewise constant actions are drawn at random; where that does not suffice, a cross-entropy search
 climbs a measure of closeness until the goal condition holds. What it finds goes to
-tests/data/solutions.json and is replayed by the tests.
+explore_suite/data/solutions.json, is replayed by the tests and lends the
+fingerprints states near the goal (`python -m explore_suite.measure goal_states`).
 """
 
 import json
@@ -15,9 +16,10 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 
+import explore_suite
 from explore_suite import TASKS, TaskSheet, lookup
 
-SOLUTIONS = Path(__file__).parent / "data" / "solutions.json"
+SOLUTIONS = Path(explore_suite.__file__).parent / "data" / "solutions.json"
 _HOLD = 10  # control steps for which an action is held
 _KNOTS = 25
 _DRAWS, _DRAWN_KNOTS = 100, 50

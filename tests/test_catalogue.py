@@ -49,9 +49,22 @@ def test_partners_name_each_other(suite_sheet):
     assert partner.features == suite_sheet.features
 
 
-def test_typical_ranges_are_ranges(sheet):
-    assert (sheet.obs_low < sheet.obs_high).all()
-    assert sheet.obs_low.dtype == np.float32
+PUBLISHED_RANGES = {  # low and high of every observation element, as published
+    "BallInCup": ([-0.25, -0.3, -0.2, -0.2, -1.5, -1.5, -1.5, -3.0],
+                  [0.25, 0.2, 0.5, 0.25, 1.5, 1.5, 1.5, 1.0]),
+    "Reacher": ([0, -3, -0.4, -0.4, -5, -5], [6.28, 3, 0.4, 0.4, 5, 5]),
+    "Finger": ([-2, -2, -0.1, -0.1, -12, -12, -12, 0, 0, -0.13, -0.13, -0.2],
+               [2, 2, 0.1, 0.1, 12, 12, 12, 5, 5, 0.13, 0.13, 0.23]),
+    "Walker": ([-1] * 14 + [0.3, -5, -5, -20] + [-40] * 6, [1] * 14 + [1.3, 5, 5, 20] + [40] * 6),
+    "Hallway": ([-2, -0.1], [2, 0.1]),
+    "GridWorld": ([0, 0], [39, 39]),
+}  # fmt: skip
+
+
+def test_typical_ranges_are_the_published_ones(sheet):
+    low, high = next(v for k, v in PUBLISHED_RANGES.items() if sheet.name.startswith(k))
+    np.testing.assert_array_equal(sheet.obs_low, np.float32(low))
+    np.testing.assert_array_equal(sheet.obs_high, np.float32(high))
 
 
 def test_class_docstring_is_a_specification_sheet(sheet, make):
@@ -89,25 +102,72 @@ def test_changed_physics_is_noticed_by_name(monkeypatch):
         "fingerprint": "0" * 16,
         "versions": {**golden["GridWorld"]["versions"], "mujoco": "1.2.3"},
     }
-    monkeypatch.setattr(fingerprint, "measured", lambda what: golden)
+    monkeypatch.setattr(
+        fingerprint, "measured", lambda what: golden if what == "fingerprints" else measured(what)
+    )
     line = fingerprint.changed("GridWorld")
     assert "ExploreSuite/GridWorld-v0" in line and "mujoco 1.2.3 ->" in line
     assert fingerprint.changed("ReacherHard") is None
 
 
-def test_fingerprint_depends_on_the_dynamics(monkeypatch):
-    from explore_suite import hallway
+class Altered(gymnasium.Wrapper):
+    """A task that differs in one thing."""
 
-    before = fingerprint.fingerprint("HallwayLocalOptimum")
-    monkeypatch.setattr(hallway, "_START_GAP", 0.1001)
-    assert fingerprint.fingerprint("HallwayLocalOptimum") != before
+    def __init__(self, env, change):
+        super().__init__(env)
+        self.change = change
+
+    def reset(self, **kwargs):
+        obs, info = self.env.reset(**kwargs)
+        return (obs + 0.001 if self.change == "start" else obs), info
+
+    def step(self, action):
+        if self.change == "dynamics" and not isinstance(action, int):
+            action = np.asarray(action) * 0.99
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        if self.change == "dynamics" and isinstance(action, int):
+            obs = obs[::-1]
+        if self.change == "reward":
+            reward *= 0.5
+        if self.change == "success":
+            info["success"] = False
+        return obs, reward, terminated, truncated, info
+
+
+@pytest.mark.parametrize("change", ["start", "dynamics", "reward", "success"])
+def test_fingerprint_sees_every_kind_of_change(sheet, change, monkeypatch):
+    make = gymnasium.make
+    monkeypatch.setattr(fingerprint.gymnasium, "make", lambda task: Altered(make(task), change))
+    assert "no longer behaves as published" in fingerprint.changed(sheet.name)
+
+
+REWARD_CHANGES = {  # what the fingerprint must notice of a reward's shape
+    "ReacherExplore": ("explore_suite.reacher._TARGET_RADIUS", 0.05),
+    "FingerExplore": ("explore_suite.finger._TARGET_RADIUS", 0.07),
+    "WalkerExplore": ("explore_suite.walker._WALK_SPEED", 2.0),
+}
+
+
+@pytest.mark.parametrize("name", REWARD_CHANGES)
+def test_fingerprint_sees_where_rewards_begin(name, monkeypatch):
+    monkeypatch.setattr(*REWARD_CHANGES[name])
+    assert fingerprint.changed(name) is not None
+
+
+def test_fingerprint_does_not_depend_on_how_numpy_prints():
+    before = np.get_printoptions()
+    try:
+        np.set_printoptions(suppress=True, sign="+", precision=2)
+        assert fingerprint.changed("WalkerWalk") is None
+    finally:
+        np.set_printoptions(**before)
 
 
 def test_import_is_light():
     """No MuJoCo, no torch, no pandas; and quick, in the best of five tries."""
     code = (
-        "import sys, time; start = time.perf_counter(); import explore_suite; "
-        "print(time.perf_counter() - start, "
+        "import sys, time; start = time.process_time(); import explore_suite; "
+        "print(time.process_time() - start, "
         "[m for m in ('mujoco', 'dm_control', 'torch', 'pandas', 'OpenGL') if m in sys.modules])"
     )
     runs = [
@@ -118,6 +178,17 @@ def test_import_is_light():
     ]
     assert all(run.strip().endswith("[]") for run in runs), runs
     assert min(float(run.split()[0]) for run in runs) < 0.3
+
+
+def test_a_back_end_that_does_not_load_is_one_clear_error():
+    code = "import gymnasium, explore_suite; gymnasium.make('ExploreSuite/ReacherHard-v0')"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={"MUJOCO_GL": "nonsense"},
+    )  # fmt: skip
+    assert (
+        "RenderingUnavailableError: MUJOCO_GL=nonsense" in run.stderr and "unset it" in run.stderr
+    )
 
 
 def test_training_never_touches_opengl():

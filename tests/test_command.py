@@ -119,6 +119,8 @@ def test_watch_shows_progress_and_default_name(tmp_path):
         (["watch", "GridWorld", "--out", "film.avi"], ".mp4, .gif, .png"),
         (["watch", "GridWorld", "--steps", "0"], "from 1 to 100"),
         (["watch", "GridWorld", "--steps", "101"], "from 1 to 100"),
+        (["watch", "GridWorld", "--seed", "-1"], "--seed must be 0 or more"),
+        (["watch", "GridWorld", "--out", "/proc/no/film.png", "--steps", "1"], "cannot write"),
         (["dance"], "commands are list"),
     ],
 )

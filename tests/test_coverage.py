@@ -7,6 +7,7 @@ import pytest
 
 from explore_suite import Coverage
 from explore_suite.coverage import PROJECTIONS
+from explore_suite.measure import solution
 from explore_suite.tasks import TASKS
 
 
@@ -36,6 +37,46 @@ def test_fraction_equals_numpy_histogram(sheet, make):
     expected, _ = np.histogramdd(np.array(inside).T, bins=edges)
     np.testing.assert_array_equal(coverage.visits, expected)
     assert coverage.fraction == np.count_nonzero(expected) / expected.size
+
+
+PROJECTED = {  # the observation elements that each projection reads
+    "BallInCup": ["position.ball_x", "position.ball_z"],
+    "Reacher": ["position.shoulder", "position.wrist"],
+    "Finger": ["position.tip_x", "position.tip_z", "position.proximal", "position.distal"],
+    "Walker": ["height", "orientations.torso_xx", "orientations.torso_xz"],
+    "Hallway": ["position.x", "position.y"],
+    "GridWorld": ["row", "column"],
+}
+
+
+def test_projections_read_what_they_say(sheet):
+    """Changing an element changes the projection exactly if it is one of those named."""
+    project = Coverage(sheet.name).project
+    obs = np.random.default_rng(0).uniform(0.1, 0.4, sheet.obs_dim).tolist()
+    read = [
+        name
+        for i, name in enumerate(sheet.obs_names)
+        if project(obs[:i] + [obs[i] + 0.2] + obs[i + 1 :]) != project(obs)
+    ]
+    expected = next(names for prefix, names in PROJECTED.items() if sheet.name.startswith(prefix))
+    assert sorted(read) == sorted(expected)
+
+
+def test_ranges_hold_nearly_everything_that_is_visited(suite_sheet, make):
+    env = make(suite_sheet)
+    coverage, rng, rows = Coverage(suite_sheet.name), np.random.default_rng(0), []
+    for episode in range(3):
+        env.reset(seed=episode)
+        for action in np.repeat(rng.choice([-1.0, 1.0], (30, suite_sheet.action_dim)), 10, axis=0):
+            rows.append(coverage.project(env.step(action)[0].tolist()))
+    _, actions = solution(suite_sheet)
+    env.reset(seed=0)
+    rows += [coverage.project(env.step(action)[0].tolist()) for action in actions]
+    low, high = (
+        np.array([getattr(axis, side) for axis in coverage.axes]) for side in ("low", "high")
+    )
+    inside = ((np.array(rows) >= low) & (np.array(rows) <= high)).all(axis=1)
+    assert inside.mean() > 0.97
 
 
 def test_grid_coverage_counts_cells():

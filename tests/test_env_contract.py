@@ -50,16 +50,14 @@ def test_spaces_are_those_of_the_catalogue(sheet, make):
 def test_time_limit_is_the_only_clock(sheet, make):
     env = make(sheet)
     env.reset(seed=0)
-    ends = [
-        env.step(draw(env.action_space, np.random.default_rng(0)))[2:4]
-        for _ in range(sheet.horizon)
-    ]
+    rng = np.random.default_rng(0)
+    ends = [env.step(draw(env.action_space, rng))[2:4] for _ in range(sheet.horizon)]
     assert ends[:-1] == [(False, False)] * (sheet.horizon - 1)
     assert ends[-1] == (False, True)
     bare = env.unwrapped
     bare.reset(seed=0)
     for _ in range(sheet.horizon + 5):
-        *_, terminated, truncated, _ = bare.step(draw(env.action_space, np.random.default_rng(0)))
+        *_, terminated, truncated, _ = bare.step(draw(env.action_space, rng))
         assert not terminated and not truncated
 
 
@@ -192,6 +190,10 @@ def test_unknown_arguments_are_refused(sheet):
     [
         {"length": 0.1},
         {"length": float("nan")},
+        {"length": float("inf")},
+        {"length": "4"},
+        {"goals": None},
+        {"goals": (0.0, 0.1, 1.0)},
         {"goals": ()},
         {"goals": ((0.0, 0.1),)},
         {"goals": ((9.0, 0.1, 1.0),)},

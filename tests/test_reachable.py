@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from find_solutions import SOLUTIONS
 
+from explore_suite.measure import random_returns
 from explore_suite.tasks import TASKS, lookup
 
 SPARSE_EXPLORE = ("BallInCupExplore", "ReacherExplore", "FingerExplore")
@@ -88,8 +89,50 @@ def test_found_actions_reach_the_goal(suite_sheet, make):
         _, reward, _, _, info = env.step(action)
         total += reward
         successes += info["success"]
-    assert successes > 0
-    assert total >= successes * (0.9 if suite_sheet.group == "explore" else 0.5)
+    assert successes == solution["successes"] > 0
+    assert total == pytest.approx(solution["return"], abs=0.01)
+
+
+def _solved(physics, name):
+    """The goal condition, from the physics alone."""
+    if name.startswith("BallInCup"):
+        gap = np.abs(
+            physics.named.data.site_xpos["target", ["x", "z"]]
+            - physics.named.data.xpos["ball", ["x", "z"]]
+        )
+        return bool((gap < 0.05 - 0.025).all())
+    if name.startswith("Reacher"):
+        places = physics.named.data.geom_xpos[["finger", "target"]]
+        return bool(np.linalg.norm(places[0, :2] - places[1, :2]) <= 0.025)
+    if name.startswith("Finger"):
+        tip, target = (physics.named.data.site_xpos[site, ["x", "z"]] for site in ("tip", "target"))
+        return bool(np.linalg.norm(tip - target) <= 0.03)
+    speed = physics.named.data.sensordata["torso_subtreelinvel"][0]
+    return bool(physics.named.data.xpos["torso", "z"] >= 1.2 and speed >= 1.0)
+
+
+def test_success_is_the_goal_condition(suite_sheet, make):
+    """Along a solution, which holds steps with and without success, and nearly so."""
+    solution, seen = FOUND[suite_sheet.name], set()
+    env = make(suite_sheet)
+    env.reset(seed=solution["seed"])
+    for action in np.repeat(solution["knots"], solution["hold"], axis=0):
+        _, reward, _, _, info = env.step(action)
+        assert info["success"] == _solved(env.unwrapped.physics, suite_sheet.name)
+        if not suite_sheet.name.startswith("Walker"):
+            assert reward == float(info["success"])
+        seen.add(info["success"])
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("name", ["HallwayLocalOptimum", "HallwayAdversarial"])
+def test_hallway_success_is_inside_the_best_goal(make, name):
+    env = make(lookup(name))
+    x, radius, _ = max(lookup(name).kwargs["goals"], key=lambda goal: goal[2])
+    env.reset(seed=0)
+    for offset, inside in ((0.0, True), (0.9, True), (1.1, False), (1.9, False), (-0.9, True)):
+        env.unwrapped.set_state(np.array([x + offset * radius, 0.0, 0.0, 0.0]))
+        assert env.step(np.zeros(2))[4]["success"] is inside
 
 
 @pytest.mark.parametrize("name", SPARSE_EXPLORE)
@@ -102,13 +145,19 @@ def test_no_start_is_rewarded_in_the_sparse_explore_tasks(make, name):
 
 
 def test_fallen_walkers_are_paid_next_to_nothing(make):
-    """About .02 at the start, and never the part that speed pays for while standing."""
+    """About .02 at the start; a few are still falling upright."""
     env = make(lookup("WalkerExplore"))
     pay = []
     for seed in range(300):
         env.reset(seed=seed)
         pay.append(env.unwrapped.task.get_reward(env.unwrapped.physics))
     assert np.median(pay) < 0.05
+
+
+def test_stored_random_returns_are_reproduced():
+    assert random_returns(lookup("GridWorld"))["mean"] == lookup("GridWorld").random_return
+    measured_again = random_returns(lookup("HallwayAdversarial"))["mean"]
+    assert measured_again == pytest.approx(lookup("HallwayAdversarial").random_return, abs=0.01)
 
 
 def test_random_actions_hardly_ever_find_the_sparse_rewards():

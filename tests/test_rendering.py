@@ -86,6 +86,19 @@ def test_grid_picture_has_start_lower_left_and_goal_upper_right(make):
     assert tuple(cells[3, 1]) == (215, 95, 45), "the agent moved one column to the right"
 
 
+def test_a_failed_back_end_does_not_spoil_the_next():
+    """EGL is made to fail; OSMesa is then really tried, and its own answer is reported."""
+    environment = {**os.environ, "MUJOCO_EGL_DEVICE_ID": "99"}
+    for name in ("MUJOCO_GL", "PYOPENGL_PLATFORM"):
+        environment.pop(name, None)
+    code = "import sys; from explore_suite.rendering import open_context; open_context(8, 8)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+    if run.returncode:
+        assert "egl: " in run.stderr and "PYOPENGL_PLATFORM environment" not in run.stderr
+
+
 def test_no_back_end_is_one_clear_error(monkeypatch):
     from explore_suite import rendering
 
