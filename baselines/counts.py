@@ -137,7 +137,10 @@ class KernelCount:
         row = lift_rows(obs_key, action_key)
         length = float(half_norms(row, self._obs_dim))
         if not length < LONGEST:  # nor NaN: it would spoil every later count
-            raise FloatingPointError(f"non-finite key: obs {obs_key}, action {action_key}")
+            visits = round(float(self.rows.weights.sum()))
+            raise FloatingPointError(
+                f"step {visits + 1}: key is not finite: obs {obs_key}, action {action_key}"
+            )
         slot = self._free_slot()
         self._lifted[slot], self._single[slot], self._weights[slot] = row[0], row[0], 1
         self._reach = max(self._reach, length)

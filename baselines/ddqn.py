@@ -57,7 +57,10 @@ class DDQN:
         self.replay = Replay(
             config.replay_capacity, len(bounds.obs_low), 1, seed=replay_seed, device=device
         )
-        self._act_rng = torch.Generator().manual_seed(act_seed)  # on the CPU for every device
+        # On the CPU for every device; evaluation draws too, and must not disturb behaviour.
+        behave_seed, eval_seed = spawn_seeds(act_seed, 2)
+        self._act_rng = torch.Generator().manual_seed(behave_seed)
+        self._eval_rng = torch.Generator().manual_seed(eval_seed)
         self._learn_rng = torch.Generator().manual_seed(learn_seed)
         self.steps = 0  # environment steps observed
         self.updates = 0
@@ -81,11 +84,12 @@ class DDQN:
             return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
         config = self.config
         temperature = config.train_temperature if explore else config.test_temperature
-        _, log_weight = self._candidates(self._act_rng)
+        rng = self._act_rng if explore else self._eval_rng
+        log_weight = self._log_multiplicities(rng)
         logits = self.values(self.as_tensor(obs)[None])[0].cpu() / temperature + log_weight
         require_finite("action value", logits[log_weight.isfinite()].numpy(), self.steps)
         chances = torch.softmax(logits.double(), dim=0)
-        draws = torch.multinomial(chances, n, replacement=True, generator=self._act_rng)
+        draws = torch.multinomial(chances, n, replacement=True, generator=rng)
         return draws[:, None].float()
 
     def values(self, obs: Tensor) -> Tensor:
@@ -120,8 +124,7 @@ class DDQN:
         """One step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
         batch = self.replay.sample(self.config.batch_size)
         next_obs, actions = self._obs_scale(batch.next_obs), self._all_actions()
-        _, log_weight = self._candidates(self._learn_rng)
-        drawn = log_weight.isfinite().to(self.device)  # (actions,)
+        drawn = self._log_multiplicities(self._learn_rng).isfinite().to(self.device)  # (actions,)
         best = self.net.grid(next_obs, actions).masked_fill_(~drawn, -torch.inf).argmax(1)  # (B,)
         bootstrap = self.target.grid(next_obs, actions).gather(1, best[:, None])[:, 0]
         target = batch.reward + self.config.discount * (1 - batch.terminated) * bootstrap
@@ -134,9 +137,10 @@ class DDQN:
             self.target.params.copy_(self.net.params)
         return {"critic_loss": error.square().mean(), "q_mean": values.mean()}
 
-    def _candidates(self, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    def _log_multiplicities(self, rng: torch.Generator) -> Tensor:
+        """(actions,): the log of how often each was drawn as a candidate; -inf for never."""
         low, high = (torch.as_tensor(x) for x in (self.bounds.action_low, self.bounds.action_high))
-        return uniform_discrete(self.config.candidates, low, high, rng)
+        return uniform_discrete(self.config.candidates, low, high, rng)[1]
 
     def _all_actions(self) -> Tensor:
         """(actions, 1), scaled as the network takes them."""
@@ -161,6 +165,7 @@ class DDQN:
             "adam": self.adam.state_dict(),
             "replay": self.replay.state_dict(),
             "act_rng": self._act_rng.get_state(),
+            "eval_rng": self._eval_rng.get_state(),
             "learn_rng": self._learn_rng.get_state(),
             "counters": {name: getattr(self, name) for name in COUNTERS},
         }
@@ -172,6 +177,7 @@ class DDQN:
         self.adam.load_state_dict(state["adam"])
         self.replay.load_state_dict(state["replay"])
         self._act_rng.set_state(state["act_rng"])
+        self._eval_rng.set_state(state["eval_rng"])
         self._learn_rng.set_state(state["learn_rng"])
         for name in COUNTERS:
             setattr(self, name, int(state["counters"][name]))

@@ -1,6 +1,6 @@
 """DDQN + DEEP: the task policy proposes actions, a fast exploration Q chooses among them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -32,8 +32,11 @@ class DDQNDeep(DDQN):
     ) -> None:
         super().__init__(bounds, config, seed=seed, device=device)
         *_, explorer_seed = spawn_seeds(seed, 5)
+        # What the skilled policy shows is for the task alone: exploration learns after it.
+        start = max(config.explorer.start_after, config.skilled_steps)
+        explorer_config = replace(config.explorer, start_after=start)
         self.explorer = Explorer(
-            bounds, TableCount(bounds, device=device), self.replay, config.explorer,
+            bounds, TableCount(bounds, device=device), self.replay, explorer_config,
             discrete=True, seed=explorer_seed, device=device,
         )  # fmt: skip
 

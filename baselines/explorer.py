@@ -1,13 +1,12 @@
 """The fast-adapting exploration Q of DEEP: the novelty an action promises, learned every step."""
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition
+from baselines.agent import Bounds, State, Transition, require_finite
 from baselines.counts import Count, bonus
 from baselines.networks import Adam, spawn_seeds
 from baselines.q_network import QNetwork, Scale, uniform_box, uniform_discrete
@@ -27,7 +26,7 @@ class ExplorerConfig:
     update_candidates: int = 64  # uniform next actions in a target; paper and code
     behaviour_candidates: int = 64  # task-policy actions the agent chooses among; paper and code
     temperature: float = 0.1  # of the behaviour's choice; paper and code
-    update_temperature: float = 0.1  # of the policy in the targets; code: the same
+    update_temperature: float | None = None  # of the policy in the targets; code: the same
     prior_count: float = 1e-3  # visits at which optimism is mostly gone; code
     discount: float = 0.99  # paper and code
     updates_per_step: int = 2  # paper and code; 10 in the grid world
@@ -42,7 +41,9 @@ class ExplorerConfig:
         if not 0 <= self.discount < 1:
             raise ValueError(f"discount must lie in [0, 1), got {self.discount}")
         for name, value in asdict(self).items():
-            if name not in ("adapt", "discount", "optimism", "start_after") and not value > 0:
+            if name in ("adapt", "discount", "optimism", "start_after") or value is None:
+                continue
+            if not value > 0:
                 raise ValueError(f"{name} must be positive, got {value}")
 
     @property
@@ -79,11 +80,13 @@ class Explorer:
         self._rng = torch.Generator().manual_seed(own_seed)  # on the CPU for every device
         # The replay is shared, its random stream is not: the task learner's batches stay the same.
         self._replay_rng = torch.Generator(device).manual_seed(replay_seed)
-        self._owed, self._due = 0, 0  # steps observed and not yet learnt from; of these, due now
+        self._steps = 0  # observed
+        self._owed, self._due = 0, 0  # of these, not yet learnt from; and due now
 
     def observe(self, transition: Transition) -> None:
         """Counts the visit, and lets one step's worth of updates fall due in its time."""
         self.count.visit(transition.obs, transition.action)
+        self._steps += 1
         self._owed += 1
         if self.config.adapt == "step" or transition.terminated or transition.truncated:
             self._due, self._owed = self._due + self._owed, 0
@@ -98,25 +101,27 @@ class Explorer:
         return info
 
     def adapt(self, sample: Sample) -> dict[str, float]:
-        """One step's worth of updates on fresh samples; the means of bonus, target and loss.
-
-        A step's updates share their candidates, so that all its counts are one question. Each
-        state still meets independent uniform actions, fresh at every step.
-        """
-        size = self.config.batch_size
-        obs, action, next_obs = sample(size * self.config.updates_per_step)
-        bonuses = bonus(self.count.paired(obs, action))  # (U * B,)
-        candidates, log_weight = self._draw_candidates()
-        trust = self._trust(next_obs, candidates)  # (U * B, K)
+        """One step's worth of updates on fresh samples; the means of bonus, target and loss."""
+        obs, action, next_obs = sample(self.config.batch_size * self.config.updates_per_step)
+        bonuses = bonus(self.count.paired(obs, action))  # (U * B,), one question for all updates
         inputs = torch.cat([self._obs_scale(obs), self._action_scale(action)], dim=1)
-        next_obs, candidates = self._obs_scale(next_obs), self._action_scale(candidates)
         losses, targets = [], []
-        for batch in (slice(i, i + size) for i in range(0, len(obs), size)):
-            values = self._next_values(next_obs[batch], candidates, trust[batch])
-            targets.append(bellman_targets(bonuses[batch], *values, log_weight, self.config))
+        for start in range(0, len(obs), self.config.batch_size):
+            batch = slice(start, start + self.config.batch_size)
+            targets.append(self._targets(bonuses[batch], next_obs[batch]))
             losses.append(self._fit(inputs[batch], targets[-1]))
         means = {"explore_bonus": [bonuses], "explore_target": targets, "explore_loss": losses}
-        return _finite({name: float(torch.stack(x).mean()) for name, x in means.items()})
+        numbers = {name: float(torch.stack(x).mean()) for name, x in means.items()}
+        for name, number in numbers.items():
+            require_finite(name, number, self._steps)
+        return numbers
+
+    def _targets(self, bonuses: Tensor, next_obs: Tensor) -> Tensor:
+        """(B,), (B, O) -> (B,): by candidates shared by the batch and fresh at every update."""
+        candidates, log_weight = self._draw_candidates()
+        trust = self._trust(next_obs, candidates)  # (B, K)
+        values = self._next_values(self._obs_scale(next_obs), self._action_scale(candidates), trust)
+        return bellman_targets(bonuses, *values, log_weight, self.config)
 
     def values(self, obs: Tensor, actions: Tensor) -> Tensor:
         """(B, O), (K, A) -> (B, K): Q of every obs with every action, optimistic if unvisited."""
@@ -125,8 +130,9 @@ class Explorer:
 
     def choose(self, obs: Tensor, candidates: Tensor) -> int:
         """(O,), (K, A) -> the index of one candidate, drawn by softmax of its optimistic Q."""
-        values = self.values(obs[None], candidates)[0]  # (K,)
-        chances = torch.softmax(values.double() / self.config.temperature, dim=0).cpu()
+        values = self.values(obs[None], candidates.to(obs.device))[0].cpu()  # (K,)
+        require_finite("exploration value", values.numpy(), self._steps)
+        chances = torch.softmax(values.double() / self.config.temperature, dim=0)
         return int(torch.multinomial(chances, 1, generator=self._rng))
 
     def _sample(self, n: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -175,6 +181,7 @@ class Explorer:
             "target": self._target.params.clone(),
             "adam": self._adam.state_dict(),
             "updates": self._updates,
+            "steps": self._steps,
             "owed": self._owed,
             "due": self._due,
             "rng": self._rng.get_state(),
@@ -188,7 +195,7 @@ class Explorer:
         self._adam.load_state_dict(state["adam"])
         self.count.load_state_dict(state["count"])
         self._updates = state["updates"]
-        self._owed, self._due = state["owed"], state["due"]
+        self._steps, self._owed, self._due = state["steps"], state["owed"], state["due"]
         self._rng.set_state(state["rng"])
         self._replay_rng.set_state(state["replay_rng"])
 
@@ -206,14 +213,7 @@ def bellman_targets(
     bonus + discount * sum_k p_k target_k, where p is the softmax of the online values over the
     candidates, each counted exp(log_weight) times. There is no terminal state in exploration.
     """
-    policy = torch.softmax(online / config.update_temperature + log_weight, dim=1)
+    temperature = config.update_temperature or config.temperature
+    policy = torch.softmax(online / temperature + log_weight, dim=1)
     values = bonuses + config.discount * (policy * target).sum(dim=1)
     return values.clamp(0, config.max_return)
-
-
-def _finite(quantities: dict[str, float]) -> dict[str, float]:
-    """The same quantities, or a FloatingPointError that names the first one gone wrong."""
-    for name, value in quantities.items():
-        if not math.isfinite(value):
-            raise FloatingPointError(f"{name} is {value}")
-    return quantities

@@ -1,10 +1,13 @@
 """Uniformly random actions: the floor that every agent is measured from."""
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
 
 from baselines.agent import Action, Bounds, State, Transition
+
+_STREAMS = ("evaluation", "behaviour")
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,17 @@ class RandomAgent:
     ) -> None:
         self.config = config
         self._low, self._high = bounds.action_low, bounds.action_high
-        self._rng = np.random.Generator(np.random.PCG64(seed))
+        self._rngs = {  # evaluation draws too, and must not disturb behaviour
+            explore: np.random.Generator(np.random.PCG64([seed, explore]))
+            for explore in (False, True)
+        }
 
     def act(self, obs: np.ndarray, *, explore: bool) -> Action:
         """A uniform draw, exploring or not."""
+        rng = self._rngs[explore]
         if self.config.discrete:
-            return int(self._rng.integers(self._low[0], self._high[0], endpoint=True))
-        return self._rng.uniform(self._low, self._high).astype(np.float32)
+            return int(rng.integers(self._low[0], self._high[0], endpoint=True))
+        return rng.uniform(self._low, self._high).astype(np.float32)
 
     def observe(self, transition: Transition) -> None:
         """Nothing is remembered."""
@@ -40,20 +47,11 @@ class RandomAgent:
         return {}
 
     def state_dict(self) -> State:
-        """The position of the random stream; its integers have 128 bits and travel as text."""
-        state = self._rng.bit_generator.state
-        return {
-            "state": str(state["state"]["state"]),
-            "inc": str(state["state"]["inc"]),
-            "has_uint32": state["has_uint32"],
-            "uinteger": state["uinteger"],
-        }
+        """The positions of both random streams, as text: their integers have 128 bits."""
+        states = (rng.bit_generator.state for rng in self._rngs.values())
+        return {name: json.dumps(state) for name, state in zip(_STREAMS, states, strict=True)}
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
-        self._rng.bit_generator.state = {
-            "bit_generator": "PCG64",
-            "state": {"state": int(state["state"]), "inc": int(state["inc"])},
-            "has_uint32": state["has_uint32"],
-            "uinteger": state["uinteger"],
-        }
+        for name, rng in zip(_STREAMS, self._rngs.values(), strict=True):
+            rng.bit_generator.state = json.loads(state[name])

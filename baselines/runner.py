@@ -44,7 +44,7 @@ class Trainer:
                 evaluate(self.agent, self.eval_env, eval_seed),
             )
         except FloatingPointError as error:
-            raise FloatingPointError(f"{error}{self._dumped()}") from error
+            raise FloatingPointError(f"episode {number}: {error}{self._dumped()}") from error
         self.episode, self.env_steps = number, self.env_steps + results[0][1]
         self.seconds += time.monotonic() - began
         return [

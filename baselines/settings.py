@@ -14,7 +14,7 @@ import numpy as np
 
 from baselines import AGENTS
 from baselines.agent import Agent, Bounds
-from baselines.counts import CountConfig
+from baselines.counts import CountConfig, bandwidth
 from baselines.explorer import ExplorerConfig
 from explore_suite.errors import UserError
 from explore_suite.tasks import TaskSheet, lookup
@@ -71,11 +71,16 @@ def resolve(preset: str, agent: str, task: str, overrides: Values | None = None)
     if "explorer" in names:
         values["explorer"] = ExplorerConfig(**getattr(table, f"{family}_explorer"))
     if "count" in names:
-        kernel = {"state_scale": sheet.count_scale, "tolerance": sheet.count_tolerance}
-        values["count"] = CountConfig(**{**table.count, **kernel})
+        values["count"] = CountConfig(**{**table.count, **_kernel(sheet)})
     if "discrete" in names:
         values["discrete"] = sheet.discrete
     return _with(config_class(**values), overrides or {})
+
+
+def _kernel(sheet: TaskSheet) -> dict[str, float]:
+    """The task's own kernel; a task without one gets the paper's rule for its width."""
+    scale = sheet.count_scale or bandwidth(sheet.obs_dim)
+    return {"state_scale": scale, "tolerance": sheet.count_tolerance or CountConfig.tolerance}
 
 
 def can_act(agent: str, task: str) -> bool:

@@ -108,16 +108,13 @@ def _numbers(state):
     }  # fmt: skip
 
 
-def test_evaluation_leaves_learning_alone(name):
-    """Evaluating in between changes nothing that is learnt or remembered."""
+def test_evaluation_leaves_training_alone(name):
+    """The same training, with and without evaluations in between, on an agent that has learnt."""
     plain, evaluated = small(name), small(name)
     with gymnasium.make(lookup(task_of(name)).id, max_episode_steps=10) as env:
-        if name not in ("random",) and "ddqn" not in name:  # a greedy policy draws nothing
-            evaluate(evaluated, env, 0)
-            assert _numbers(plain.state_dict()) == _numbers(evaluated.state_dict())
-        size = len(evaluated.replay) if hasattr(evaluated, "replay") else 0
-        evaluate(evaluated, env, 1)
-    assert (len(evaluated.replay) if hasattr(evaluated, "replay") else 0) == size
+        for number in range(4):
+            assert episodes(plain, name, [number]) == episodes(evaluated, name, [number])
+            evaluate(evaluated, env, number)
 
 
 def test_actions_are_legal(name):
@@ -128,9 +125,8 @@ def test_actions_are_legal(name):
             assert env.action_space.contains(agent.act(obs, explore=explore))
 
 
-def test_a_run_yields_two_rows_per_episode(name, monkeypatch):
+def test_a_run_yields_two_rows_per_episode(name):
     sheet = lookup(task_of(name))
-    monkeypatch.setattr("baselines.runner.lookup", lambda task: sheet)
     rows = [row for row, _ in run(small(name), sheet.name, seed=0, episodes=2)]
     assert [(row.phase, row.episode) for row in rows] == [
         ("train", 1), ("eval", 1), ("train", 2), ("eval", 2),
@@ -153,7 +149,9 @@ def test_divergence_stops_the_run_with_a_dump(tmp_path):
     agent = small("sac", seed_updates=0)
     agent.critic.net.params.fill_(float("nan"))
     dump = tmp_path / "deep" / "dump.safetensors"
-    with pytest.raises(FloatingPointError, match=r"step 1000: .* is nan .*dump\.safetensors"):
+    with pytest.raises(
+        FloatingPointError, match=r"episode 1: step 1000: .* is nan .*dump\.safetensors"
+    ):
         list(run(agent, "HallwayLocalOptimum", seed=0, episodes=3, dump=dump))
     assert torch.isnan(checkpoint.load(dump)["critic"]["params"]).any()
 
@@ -292,6 +290,34 @@ def test_deep_evaluates_by_its_task_policy_alone(monkeypatch):
     monkeypatch.setattr(agent.explorer, "choose", lambda *_: pytest.fail("explored in evaluation"))
     obs = np.array([0.3, 0.1], np.float32)
     np.testing.assert_array_equal(agent.act(obs, explore=False), SAC.act(agent, obs, explore=False))
+
+
+def test_deep_does_not_explore_in_the_warm_up(monkeypatch):
+    for name in ("sac_deep", "ddqn_deep"):
+        agent = small(name)
+        monkeypatch.setattr(agent.explorer, "choose", lambda *_: pytest.fail("explored too early"))
+        agent.act(lookup(task_of(name)).obs_low, explore=True)
+
+
+def test_the_task_policy_is_uniform_until_after_the_seed_phase():
+    agent = small("sac", warmup_steps=0, seed_updates=5)
+    random_at = []
+    for agent.updates in range(8):
+        random_at.append(agent.is_random)
+    assert random_at == [True] * 6 + [False] * 2
+
+
+def test_exploration_of_the_grid_starts_after_the_skilled_policy():
+    assert small("ddqn_deep", skilled_steps=2000).explorer.config.start_after == 2000
+    assert small("ddqn_deep").explorer.config.start_after == 20
+
+
+def test_an_exploration_value_gone_wrong_names_its_step():
+    agent = small("sac_deep")
+    episodes(agent, "sac_deep", range(1))
+    agent.explorer._net.params.fill_(float("nan"))
+    with pytest.raises(FloatingPointError, match=rf"step {HORIZON}: exploration value"):
+        agent.act(np.zeros(2, np.float32), explore=True)
 
 
 def test_slow_ablation_adapts_only_when_the_episode_ends(monkeypatch):

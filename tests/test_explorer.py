@@ -172,8 +172,8 @@ def test_an_update_fits_the_targets_of_the_definition(monkeypatch):
     explorer.adapt(stream(3))
     obs, action, next_obs = stream(3)(12)
     low, high = (torch.tensor(end).float() for end in (BOX.action_low, BOX.action_high))
-    candidates = uniform_box(5, low, high, twin._rng)[0]
     for update, (online, target) in enumerate(nets):
+        candidates = uniform_box(5, low, high, twin._rng)[0]
         batch = slice(4 * update, 4 * update + 4)
         values = []
         for params in (online, target):
@@ -241,7 +241,35 @@ def test_candidates_fill_the_action_box():
         assert stats.kstest(column.numpy(), stats.uniform(-edge, 2 * edge).cdf).pvalue > 0.01
 
 
-def test_candidates_are_fresh_at_every_step(monkeypatch):
+def test_discrete_targets_count_every_draw(monkeypatch):
+    """Targets of the grid equal those of the candidates drawn, one by one, repeats and all."""
+    config = ExplorerConfig(hidden=16, batch_size=6, update_candidates=7, updates_per_step=1)
+    explorer, twin = make_discrete(config), make_discrete(config)
+    seen = spy_on_targets(explorer, monkeypatch)
+    explorer.adapt(stream(3, GRID))
+    obs, action, next_obs = stream(3, GRID)(6)
+    draws = torch.randint(4, (7,), generator=twin._rng)
+    assert len(set(draws.bincount(minlength=4).tolist())) > 1, "all equally often shows nothing"
+    values = twin.values(next_obs, draws[:, None].float()).tolist()  # fresh target: the same net
+    bonuses = bonus(explorer.count.paired(obs, action)).tolist()
+    expected = [
+        loop_target(b, v, v, [0.0] * 7, 0.99, 0.1) for b, v in zip(bonuses, values, strict=True)
+    ]
+    assert seen[0].tolist() == pytest.approx(expected, rel=1e-4)
+
+
+def test_update_temperature_follows_the_behaviours_unless_set():
+    online, target = torch.tensor([[0.0, 1.0]]), torch.tensor([[0.0, 10.0]])
+    for config, temperature in (
+        (ExplorerConfig(temperature=2.0), 2.0),
+        (ExplorerConfig(temperature=2.0, update_temperature=0.5), 0.5),
+    ):
+        found = bellman_targets(torch.zeros(1), online, target, torch.zeros(2), config)
+        share = 1 / (1 + math.exp(-1 / temperature))
+        assert found.item() == pytest.approx(0.99 * 10 * share, rel=1e-5)
+
+
+def test_candidates_are_fresh_at_every_update(monkeypatch):
     explorer = make()
     seen: list[Tensor] = []
     grid = explorer.count.grid
@@ -251,9 +279,8 @@ def test_candidates_are_fresh_at_every_step(monkeypatch):
         return grid(obs, actions)
 
     monkeypatch.setattr(explorer.count, "grid", spy)
-    for _ in range(2):
-        explorer.adapt(stream())
-    assert [x.shape for x in seen] == [(12, 2)] * 2  # one question per step
+    explorer.adapt(stream())
+    assert [x.shape for x in seen] == [(12, 2)] * 2  # one question per update
     assert not torch.equal(*seen)
 
 

@@ -1,6 +1,6 @@
 """Presets: the paper's numbers as published, one set of SAC values for all, clear refusals."""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ PAPER_SAC = {
 }  # fmt: skip
 PAPER_EXPLORER = {
     "hidden": 512, "layers": 2, "learning_rate": 1e-2, "batch_size": 128, "update_candidates": 64,
-    "behaviour_candidates": 64, "temperature": 0.1, "update_temperature": 0.1,
+    "behaviour_candidates": 64, "temperature": 0.1, "update_temperature": None,
     "prior_count": 1e-3, "discount": 0.99, "updates_per_step": 2, "target_every": 2,
     "optimism": True, "start_after": 128, "adapt": "step",
 }  # fmt: skip
@@ -55,10 +55,21 @@ def test_kernels_belong_to_the_task():
     for sheet in TASKS.values():
         if sheet.discrete:
             continue
-        expected = next(v for prefix, v in PAPER_KERNELS.items() if sheet.name.startswith(prefix))
+        expected = next(
+            (v for prefix, v in PAPER_KERNELS.items() if sheet.name.startswith(prefix)), None
+        )
+        if expected is None:
+            continue
         for preset in PRESETS:
             count = resolve(preset, "sac_bbe", sheet.name).count
             assert (count.state_scale, count.tolerance) == expected
+
+
+def test_a_task_without_a_kernel_gets_the_papers_rule(monkeypatch):
+    sheet = replace(lookup("ReacherHard"), count_scale=None, count_tolerance=None)
+    monkeypatch.setattr("baselines.settings.lookup", lambda task: sheet)
+    count = resolve("cpu", "sac_bbe", "ReacherHard").count
+    assert count.state_scale == pytest.approx(0.0609, abs=1e-4) and count.tolerance == 0.9
 
 
 def test_all_sac_agents_share_one_set_of_sac_values_on_all_tasks():
@@ -77,6 +88,7 @@ def test_every_agent_resolves_and_builds_where_it_can_act(sheet):
         if can_act(agent, sheet.name):
             config = resolve("cpu", agent, sheet.name)
             assert isinstance(config, AGENTS[agent].Config)
+            assert build(agent, sheet.name, config, seed=0).config == config
             assert budget("cpu", sheet.name) > 0
         else:
             with pytest.raises(UserError, match=f"{agent} cannot act in {sheet.name}"):
