@@ -50,24 +50,27 @@ def test_deep_covers_a_grid_in_half_of_bbes_steps_and_bbe_in_half_of_randoms():
 
 
 def test_short_hallway_is_solved_by_deep_and_not_by_sac():
-    """Near goal 0.1 per step, far goal 1: at the end of one budget SAC is still at the near one."""
-    returns = {name: hallway_return(name) for name in ("sac", "sac_deep")}
-    assert returns["sac"] < 15, returns  # 9.4 is all that the near goal pays
-    assert returns["sac_deep"] > 55, returns
+    """Near goal 0.1 per step, far goal 1: in the same budget only DEEP gets past the near one."""
+    returns = {
+        name: [hallway_return(name, seed) for seed in range(3)] for name in ("sac", "sac_deep")
+    }
+    assert max(returns["sac"]) < 15, returns  # 9.4 is all that the near goal pays
+    assert np.mean(returns["sac_deep"]) > 30 and np.median(returns["sac_deep"]) > 40, returns
 
 
-def hallway_return(name, episodes=20):
-    """Evaluation return after training in a corridor of one metre."""
+def hallway_return(name, seed, episodes=25):
+    """Mean of the last five evaluations of a training in a corridor of one metre."""
     values = {
         "hidden": 64, "batch_size": 64, "learning_rate": 1e-3,
         "updates_per_step": 2.0, "tau": 0.02, "target_every": 1,
     }  # fmt: skip
     if name == "sac_deep":
         values |= {"explorer.hidden": 64, "explorer.batch_size": 32}
-    task = "HallwayLocalOptimum"
-    agent = build(name, task, resolve("cpu", name, task, values), seed=0)
-    goals = ((-0.2, 0.05, 0.1), (0.35, 0.1, 1.0))
+    task, goals = "HallwayLocalOptimum", ((-0.2, 0.05, 0.1), (0.35, 0.1, 1.0))
+    agent = build(name, task, resolve("cpu", name, task, values), seed=seed)
     env = gymnasium.make(f"ExploreSuite/{task}-v0", length=1.0, goals=goals, max_episode_steps=100)
+    returns = []
     for episode in range(episodes):
-        train_episode(agent, env, episode_seed(0, "train", episode), lambda obs: None)
-    return evaluate(agent, env, 0)[0]
+        train_episode(agent, env, episode_seed(seed, "train", episode), lambda obs: None)
+        returns.append(evaluate(agent, env, 0)[0])
+    return float(np.mean(returns[-5:]))
