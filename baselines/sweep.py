@@ -21,10 +21,10 @@ from explore_suite.results import ResultStore, read_rows
 from explore_suite.tasks import TASKS, lookup
 
 GROUPS = ("explore", "original", "hallway", "grid")
-# Seconds per training episode of 1000 steps with preset `cpu` on one core, by `make bench`; of 100
-# steps for the grid. Only for the estimate before any run has been timed.
-_ROUGH_SECONDS = {"sac": 2.9, "sac_bbe": 3.3, "sac_2q": 3.8, "sac_deep": 6.1, "ddqn": 0.3,
-                  "ddqn_bbe": 0.3, "ddqn_deep": 0.8, "random": 0.2}  # fmt: skip
+# Rough seconds per episode of preset `cpu` on one core: a guide for the estimate until a run has
+# been timed, and nothing else.
+_ROUGH_SECONDS = {"sac": 2.5, "sac_bbe": 3.2, "sac_2q": 4.9, "sac_deep": 7.3, "ddqn": 0.6,
+                  "ddqn_bbe": 0.6, "ddqn_deep": 1.4, "random": 0.2}  # fmt: skip
 
 
 @dataclass

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,16 +85,14 @@ def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
     """
     torch.set_num_threads(how.threads)
     checkpoints = checkpoint.Checkpoints(checkpoint_folder(store, spec.key))
-    if how.overwrite:
-        checkpoints.clear()
     trainer = Trainer(
         build(spec.agent, spec.task, spec.config, seed=spec.seed, device=how.device),
         spec.task, seed=spec.seed, dump=checkpoints.folder / "dump.safetensors",
     )  # fmt: skip
     header = _header(spec, store, how)
     with contextlib.closing(trainer), _stop_signal() as stopped:
-        rows = _resume(trainer, checkpoints, store, spec.key, how)
-        with store.open(header, keep_rows=rows, overwrite=how.overwrite) as writer:
+        resume = partial(_resume, trainer, checkpoints, how)
+        with store.open(header, keep_rows=resume, overwrite=how.overwrite) as writer:
             finished = _episodes(trainer, spec, writer, checkpoints, how, watch, stopped)
             if finished:
                 writer.finish()
@@ -127,10 +126,13 @@ def _episodes(
     return trainer.episode >= spec.episodes
 
 
-def _resume(
-    trainer: Trainer, checkpoints: checkpoint.Checkpoints, store: ResultStore, key: RunKey, how: How
-) -> int:
-    """Puts the trainer where the newest sound checkpoint left off; the rows that it has written."""
+def _resume(trainer: Trainer, checkpoints: checkpoint.Checkpoints, how: How) -> int:
+    """Puts the trainer where the newest sound checkpoint left off; the rows that it has written.
+
+    Called once the run is locked: another process may be writing these checkpoints until then.
+    """
+    if how.overwrite:
+        checkpoints.clear()
     state, problems = checkpoints.load()
     for problem in problems:
         logging.warning("%s", problem)
@@ -150,7 +152,7 @@ def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
     different = [
         name for name in ("config", "episodes") if getattr(held, name) != getattr(new, name)
     ]
-    if different and not how.restart:
+    if different:
         raise UserError(
             f"{store.path(spec.key, '.json')} was begun with another {' and '.join(different)}; "
             "--overwrite begins it anew, --results names another place"

@@ -9,7 +9,7 @@ import csv
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,12 +107,12 @@ class ResultStore:
 
     @contextlib.contextmanager
     def open(
-        self, header: Header, *, keep_rows: int = 0, overwrite: bool = False
+        self, header: Header, *, keep_rows: Callable[[], int] | int = 0, overwrite: bool = False
     ) -> Iterator["RunWriter"]:
         """A writer for one run, alone with it until the context ends.
 
-        An unfinished run is cut back to its first `keep_rows` rows; a finished one is refused
-        unless `overwrite` is set.
+        An unfinished run is cut back to its first `keep_rows` rows (a function is asked once the
+        run is locked, before anything is written); a finished one is refused without `overwrite`.
         """
         path = self.path(header.key, ".json")
         try:
@@ -123,7 +123,8 @@ class ResultStore:
             held = self.header(header.key)
             if held is not None and held.finished and not overwrite:
                 raise UserError(f"{path} is finished; --overwrite runs it again")
-            rows = read_rows(path.with_suffix(".csv"), finished=False)[:keep_rows]
+            keep = keep_rows() if callable(keep_rows) else keep_rows
+            rows = read_rows(path.with_suffix(".csv"), finished=False)[:keep] if keep else []
             writer = RunWriter(path, header, rows)
             try:
                 yield writer

@@ -72,9 +72,10 @@ def test_killed_at_ten_random_moments(spec, tmp_path):
             child.kill()
             child.join()
             kills += 1
-        elif kills < KILLS:  # it got to the end before its time: run it once more from the start
+        held = broken.header(spec.key)
+        if held is not None and held.finished:  # it got to the end before its time: once more
             assert lines(broken, spec) == lines(whole, spec)
-            broken = ResultStore(tmp_path / f"broken-{kills}")
+            broken = ResultStore(tmp_path / f"broken-{time.monotonic_ns()}")
     assert train(spec, broken, ALWAYS, quiet)
     assert lines(broken, spec) == lines(whole, spec)
     assert broken.header(spec.key).finished
@@ -195,7 +196,21 @@ def test_a_run_begun_with_other_settings_is_not_continued(tmp_path):
         train(other, store, ALWAYS, quiet)
     with pytest.raises(UserError, match="begun with another episodes"):
         train(replace(spec, episodes=99), store, ALWAYS, quiet)
+    with pytest.raises(UserError, match="begun with another config"):
+        train(other, store, replace(ALWAYS, restart=True), quiet)
     assert train(other, store, replace(ALWAYS, overwrite=True), quiet)
+    assert store.header(other.key).config["tau"] == 0.5
+
+
+def test_a_run_that_another_process_writes_keeps_its_checkpoints(tmp_path):
+    spec = spec_of("sac")
+    store = interrupted(tmp_path, spec)
+    before = {p.name: p.read_bytes() for p in checkpoint_folder(store, spec.key).iterdir()}
+    with store.open(store.header(spec.key), keep_rows=10**9):
+        for how in (ALWAYS, replace(ALWAYS, overwrite=True)):
+            with pytest.raises(UserError, match="being written by another process"):
+                train(spec, store, how, quiet)
+    assert {p.name: p.read_bytes() for p in checkpoint_folder(store, spec.key).iterdir()} == before
 
 
 def test_finished_runs_are_kept_unless_told(tmp_path):
