@@ -9,6 +9,7 @@ import csv
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from explore_suite.errors import UserError
 
 SCHEMA = 1
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
 PHASES = ("train", "eval")
 COLUMNS = (
     "phase", "episode", "env_steps", "return", "length", "success_steps", "coverage", "seconds",
@@ -41,7 +43,7 @@ class Header:
     """What a run was. Everything but `finished` is fixed when it begins."""
 
     preset: str
-    agent: str
+    agent: str  # what is ranked: an algorithm's name, or algorithm.variant
     task: str  # full id, with version
     seed: int
     episodes: int  # the budget, in training episodes
@@ -71,7 +73,13 @@ class RunKey(NamedTuple):
 
     @property
     def place(self) -> Path:
-        """Path below the store's root, without suffix."""
+        """Path below the store's root, without suffix; a UserError for names unfit for it."""
+        for name in (self.preset, self.agent):
+            if not LABEL.fullmatch(name):
+                raise UserError(
+                    f"{name!r} cannot name an agent or preset: letters, digits and . _ + - only, "
+                    "beginning with a letter or digit, at most 64"
+                )
         task = self.task.split("/")[-1]
         return Path(self.preset, self.agent, task, f"seed-{self.seed:03d}")
 

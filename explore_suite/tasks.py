@@ -32,6 +32,8 @@ class TaskSheet:
     count_scale: float | None = None  # kernel width on states scaled to [0, 1]; None: count exactly
     count_tolerance: float | None = None  # kernel value above which two visits are one
     discrete: bool = False
+    # First and last episode whose evaluations make the score of a run; the published bar chart's.
+    score_window: tuple[int, int] = (91, 110)
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -203,6 +205,7 @@ _SHEETS = (
         summary="steer a point along a corridor; the near goal pays 0.1, the far goal 1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 4.0, "goals": ((-1.0, 0.1, 0.1), (1.8, 0.2, 1.0))},
+        score_window=(91, 100),
     ),
     TaskSheet(
         "HallwayAdversarial", "explore_suite.hallway:Hallway", "hallway", _HALLWAY,
@@ -210,13 +213,14 @@ _SHEETS = (
         summary="the same; a tiny near goal, easier found by chance, pays 1 and the far goal 0.1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 4.0, "goals": ((-1.5, 0.01, 1.0), (1.8, 0.1, 0.1))},
+        score_window=(51, 60),
     ),
     TaskSheet(
         "GridWorld", "explore_suite.gridworld:GridWorld", "grid", _GRID,
         action_dim=4, horizon=100, control_step=0.0, best_return=23.0,
         goal="the agent stands on the goal cell",
         summary="walk from one corner of a 40 x 40 grid to the other; only the corner pays",
-        discrete=True,
+        discrete=True, score_window=(281, 300),
     ),
 )  # fmt: skip
 
