@@ -1,8 +1,12 @@
 """What an agent is: four verbs, and the two containers they speak in."""
 
+import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from torch import Tensor
+
+from explore_suite.errors import SettingError
 
 Action = np.ndarray | int
 State = dict[str, Any]  # nested dicts of tensors, numbers and strings: what a checkpoint can hold
@@ -29,7 +33,10 @@ class Bounds(NamedTuple):
 
 
 class Agent(Protocol):
-    """A learner that decides for itself when to learn.
+    """A learner that decides for itself when to learn, made by Class(bounds, config, seed, device).
+
+    Its class has `Config`, a frozen dataclass; `family`, the section of the presets that holds its
+    values; and `discrete`, the kind of actions it takes (None: both).
 
     The loop it is made for:
 
@@ -51,11 +58,31 @@ class Agent(Protocol):
     def update(self) -> dict[str, float]:
         """Called once after every `observe`; learns if learning is due, else returns {}."""
 
+    def policy_dict(self) -> dict[str, Tensor]:
+        """What acting without exploring needs: weights to share when training is over."""
+
+    def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
+        """Inverse of `policy_dict`; from then on `act(obs, explore=False)` is that policy's."""
+
     def state_dict(self) -> State:
         """Everything needed to go on exactly as if never interrupted."""
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
+
+
+def check_ranges(config: Any, *, positive: str, fractions: str) -> None:
+    """A SettingError unless the named numbers are positive, or in [0, 1], and no other negative."""
+    for name, value in vars(config).items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        sound, wanted = value >= 0, "0 or more"
+        if name in positive.split():
+            sound, wanted = value > 0, "positive"
+        elif name in fractions.split():
+            sound, wanted = 0 <= value <= 1, "from 0 to 1"
+        if not (sound and math.isfinite(value)):
+            raise SettingError(f"{name} must be {wanted}, got {value}")
 
 
 def require_finite(name: str, value: float | np.ndarray, step: int) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from safetensors.torch import load as load_bytes
 from safetensors.torch import save as save_bytes
 
 from baselines.agent import State
+from explore_suite.results import replace_bytes
 
 _SEPARATOR = "/"
 _JSON = "json"  # name of the tensor of bytes that holds everything that is no tensor
@@ -34,12 +34,7 @@ def save(path: Path, state: State) -> None:
             others[name] = value
     tensors[_JSON] = torch.frombuffer(bytearray(json.dumps(others).encode()), dtype=torch.uint8)
     content = save_bytes(tensors)
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("wb") as file:
-        file.write(content + hashlib.sha256(content).digest())
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    replace_bytes(path, content + hashlib.sha256(content).digest())
 
 
 def load(path: Path) -> State:

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State
+from baselines.agent import Bounds, State, Transition, check_ranges
 from baselines.kernels import BACKENDS, LONGEST, Normaliser, Rows, half_norms, lift_rows
+from explore_suite.errors import SettingError
 
 _FIRST_COUNT = 1e-8  # keeps the bonus of a never visited key finite before the cap; authors' value
 
@@ -57,11 +58,13 @@ class CountConfig:
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
-            raise ValueError(f"unknown backend {self.backend!r}; choose from {', '.join(BACKENDS)}")
+            names = ", ".join(BACKENDS)
+            raise SettingError(f"unknown backend {self.backend!r}; choose from {names}")
         if not 0 < self.tolerance < 1:
-            raise ValueError(f"tolerance must lie in (0, 1), got {self.tolerance}")
+            raise SettingError(f"tolerance must lie in (0, 1), got {self.tolerance}")
         if self.max_rows < 2:
-            raise ValueError(f"max_rows must be at least 2, got {self.max_rows}")
+            raise SettingError(f"max_rows must be at least 2, got {self.max_rows}")
+        check_ranges(self, positive="state_scale action_scale", fractions="")
 
 
 class KernelCount:
@@ -172,6 +175,35 @@ class KernelCount:
         self._lifted[:rows], self._weights[:rows] = state["lifted"], state["weights"]
         self._single[:rows] = state["lifted"]
         self._generator.set_state(state["generator"])
+
+
+class Novelty:
+    """The bonus of each visit, by the count before it, and the mean of those since last asked."""
+
+    def __init__(self, count: Count) -> None:
+        self._count = count
+        self._total, self._visits = 0.0, 0
+
+    def visit(self, transition: Transition) -> float:
+        """Records the visit and returns its bonus."""
+        count = self._count.visit(transition.obs, transition.action)
+        novelty = float(bonus(torch.tensor(count)))
+        self._total, self._visits = self._total + novelty, self._visits + 1
+        return novelty
+
+    def mean(self) -> dict[str, float]:
+        """The mean bonus, under the name that progress shows; forgets what it was the mean of."""
+        mean = {"explore_bonus": self._total / self._visits} if self._visits else {}
+        self._total, self._visits = 0.0, 0
+        return mean
+
+    def state_dict(self) -> State:
+        """What the next mean is of; the count keeps its own state."""
+        return {"total": self._total, "visits": self._visits}
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        self._total, self._visits = state["total"], state["visits"]
 
 
 class TableCount:

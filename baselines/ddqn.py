@@ -10,12 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition, require_finite
+from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
 from baselines.networks import Adam, spawn_seeds
 from baselines.q_network import QNetwork, Scale, uniform_discrete
 from baselines.replay import Replay
 
 COUNTERS = ("steps", "updates", "_episode_length", "_due")
+_POSITIVE = """hidden layers learning_rate batch_size target_every candidates train_temperature
+    test_temperature replay_capacity"""
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,15 @@ class DDQNConfig:
     skilled_steps: int = 0  # steps of the skilled policy instead; code: 2000 for the warm start
     updates_per_step: float = 1.0  # all spent in one burst when the episode ends
 
+    def __post_init__(self) -> None:
+        check_ranges(self, positive=_POSITIVE, fractions="discount")
+
 
 class DDQN:
     """The agent, and the base of its variants (seams: `stored_reward`, `sample_actions`, `act`)."""
 
     Config: type[DDQNConfig] = DDQNConfig
+    family, discrete = "ddqn", True
 
     def __init__(
         self, bounds: Bounds, config: DDQNConfig, *, seed: int, device: str = "cpu"
@@ -95,6 +101,10 @@ class DDQN:
     def values(self, obs: Tensor) -> Tensor:
         """(B, O) -> (B, actions): the learned Q of every action."""
         return self.net.grid(self._obs_scale(obs), self._all_actions())
+
+    def maps(self, obs: np.ndarray) -> dict[str, np.ndarray]:
+        """For pictures: what each of (B, O) observations is worth, (B,)."""
+        return {"task_value": self.values(self.as_tensor(obs)).amax(1).cpu().numpy()}
 
     def observe(self, transition: Transition) -> None:
         """Stores a step; at the end of an episode its updates fall due."""
@@ -156,6 +166,14 @@ class DDQN:
     def as_tensor(self, obs: np.ndarray) -> Tensor:
         """An observation, or a batch of them, as the networks take it."""
         return torch.as_tensor(obs, dtype=torch.float32, device=self.device)
+
+    def policy_dict(self) -> dict[str, Tensor]:
+        """The Q-network's parameters."""
+        return {"net": self.net.params}
+
+    def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
+        """Inverse of `policy_dict`."""
+        self.net.params.copy_(weights["net"])
 
     def state_dict(self) -> State:
         """Networks, optimiser, replay, random streams and counters."""

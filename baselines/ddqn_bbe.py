@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-import torch
+import numpy as np
 
 from baselines.agent import Bounds, State, Transition
-from baselines.counts import TableCount, bonus
+from baselines.counts import Novelty, TableCount, bonus
 from baselines.ddqn import DDQN, DDQNConfig
 
 
@@ -28,18 +28,32 @@ class DDQNBBE(DDQN):
     ) -> None:
         super().__init__(bounds, config, seed=seed, device=device)
         self.count = TableCount(bounds, device=device)
+        self.novelty = Novelty(self.count)
 
     def stored_reward(self, transition: Transition) -> float:
         """Reward plus bonus; the count is that before this visit, and never looked up again."""
-        count = self.count.visit(transition.obs, transition.action)
-        novelty = self.config.bonus_scale * float(bonus(torch.tensor(count)))
+        novelty = self.config.bonus_scale * self.novelty.visit(transition)
         return novelty if self.config.explore_only else transition.reward + novelty
+
+    def maps(self, obs: np.ndarray) -> dict[str, np.ndarray]:
+        """For pictures: DDQN's, and the bonus of the best known action, (B,) each."""
+        counts = self.count.grid(obs, np.arange(self.actions))  # (B, actions)
+        return super().maps(obs) | {"bonus": bonus(counts.amax(1)).cpu().numpy()}
+
+    def update(self) -> dict[str, float]:
+        """DDQN's burst if the episode has ended, and the episode's mean bonus."""
+        info = super().update()
+        return info | self.novelty.mean() if info else info
 
     def state_dict(self) -> State:
         """DDQN's state and the counts."""
-        return super().state_dict() | {"count": self.count.state_dict()}
+        return super().state_dict() | {
+            "count": self.count.state_dict(),
+            "novelty": self.novelty.state_dict(),
+        }
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
         super().load_state_dict(state)
         self.count.load_state_dict(state["count"])
+        self.novelty.load_state_dict(state["novelty"])

@@ -52,6 +52,11 @@ class DDQNDeep(DDQN):
             return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
         return self.sample_actions(obs, n)
 
+    def maps(self, obs: np.ndarray) -> dict[str, np.ndarray]:
+        """For pictures: DDQN's and the explorer's, (B,) each."""
+        actions = torch.arange(self.actions, device=self.device)[:, None].float()
+        return super().maps(obs) | self.explorer.maps(self.as_tensor(obs), actions)
+
     def observe(self, transition: Transition) -> None:
         """Stores the step with the environment's reward, and counts the visit."""
         super().observe(transition)

@@ -1,18 +1,23 @@
 """The fast-adapting exploration Q of DEEP: the novelty an action promises, learned every step."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition, require_finite
+from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
 from baselines.counts import Count, bonus
 from baselines.networks import Adam, spawn_seeds
 from baselines.q_network import QNetwork, Scale, uniform_box, uniform_discrete
 from baselines.replay import Replay
+from explore_suite.errors import SettingError
 
 Sample = Callable[[int], tuple[Tensor, Tensor, Tensor]]  # n -> n rows of obs, action, next_obs
+
+_POSITIVE = """hidden layers learning_rate batch_size update_candidates behaviour_candidates
+    temperature update_temperature prior_count updates_per_step target_every"""
 
 
 @dataclass(frozen=True)
@@ -37,14 +42,10 @@ class ExplorerConfig:
 
     def __post_init__(self) -> None:
         if self.adapt not in ("step", "episode"):
-            raise ValueError(f"adapt must be 'step' or 'episode', got {self.adapt!r}")
-        if not 0 <= self.discount < 1:
-            raise ValueError(f"discount must lie in [0, 1), got {self.discount}")
-        for name, value in asdict(self).items():
-            if name in ("adapt", "discount", "optimism", "start_after") or value is None:
-                continue
-            if not value > 0:
-                raise ValueError(f"{name} must be positive, got {value}")
+            raise SettingError(f"adapt must be 'step' or 'episode', got {self.adapt!r}")
+        if not 0 <= self.discount < 1:  # at 1 there is no largest return to be optimistic about
+            raise SettingError(f"discount must lie in [0, 1), got {self.discount}")
+        check_ranges(self, positive=_POSITIVE, fractions="")
 
     @property
     def max_return(self) -> float:
@@ -127,6 +128,15 @@ class Explorer:
         """(B, O), (K, A) -> (B, K): Q of every obs with every action, optimistic if unvisited."""
         values = self._net.grid(self._obs_scale(obs), self._action_scale(actions))
         return optimistic(values, self._trust(obs, actions), self.config.max_return)
+
+    def maps(self, obs: Tensor, actions: Tensor) -> dict[str, np.ndarray]:
+        """For pictures: the best value of any action, plain and optimistic, and the bonus, (B,)."""
+        maps = {
+            "exploration_value": self._net.grid(self._obs_scale(obs), self._action_scale(actions)),
+            "optimistic_value": self.values(obs, actions),
+            "bonus": bonus(self.count.grid(obs, actions).amax(1, keepdim=True)),
+        }
+        return {name: values.amax(1).cpu().numpy() for name, values in maps.items()}
 
     def choose(self, obs: Tensor, candidates: Tensor) -> int:
         """(O,), (K, A) -> the index of one candidate, drawn by softmax of its optimistic Q."""

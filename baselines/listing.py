@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from baselines import AGENTS
-from baselines.settings import PRESETS, can_act, resolve
+from baselines.settings import PRESETS, VARIANTS, algorithm, can_act, resolve
 from explore_suite.console import say, table
 
-_TASKS = {"sac": "BallInCupExplore", "ddqn": "GridWorld", "random": "GridWorld"}  # by family
+_TASKS = {None: "GridWorld", True: "GridWorld", False: "BallInCupExplore"}  # by kind of actions
 
 
 def main(arguments: list[str]) -> None:
@@ -33,6 +33,14 @@ def main(arguments: list[str]) -> None:
         (field, *(_text(config.get(field)) for config in configs.values())) for field in settings
     ]
     table(f"settings of preset {options.preset}", ("setting", *configs), cells)
+    variants = [
+        (name, ", ".join(f"{field}={_text(value)}" for field, value in values.items()))
+        for name, values in VARIANTS.items()
+        if algorithm(name) in able
+    ]
+    if variants:
+        say()
+        table("variants", ("agent", "what differs"), variants)
 
 
 def _say_difference(first: str, second: str, options: argparse.Namespace) -> None:
@@ -50,7 +58,8 @@ def _say_difference(first: str, second: str, options: argparse.Namespace) -> Non
 
 
 def _resolve(agent: str, options: argparse.Namespace) -> Any:
-    return resolve(options.preset, agent, options.task or _TASKS.get(agent.split("_")[0], ""))
+    task = options.task or _TASKS[AGENTS[algorithm(agent)].discrete]
+    return resolve(options.preset, agent, task)
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
+from torch import Tensor
 
 from baselines.agent import Action, Bounds, State, Transition
 
@@ -21,6 +22,7 @@ class RandomAgent:
     """Draws; never learns."""
 
     Config = RandomConfig
+    family, discrete = "random", None
 
     def __init__(
         self, bounds: Bounds, config: RandomConfig, *, seed: int, device: str = "cpu"
@@ -45,6 +47,13 @@ class RandomAgent:
     def update(self) -> dict[str, float]:
         """Nothing is learnt."""
         return {}
+
+    def policy_dict(self) -> dict[str, Tensor]:
+        """Nothing is learnt."""
+        return {}
+
+    def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
+        """Inverse of `policy_dict`."""
 
     def state_dict(self) -> State:
         """The positions of both random streams, as text: their integers have 128 bits."""

@@ -10,6 +10,7 @@ import numpy as np
 from baselines import checkpoint
 from baselines.agent import Agent, State, Transition
 from explore_suite import Coverage
+from explore_suite.protocol import episode_seed
 from explore_suite.results import PHASES, EpisodeRow
 from explore_suite.tasks import lookup
 
@@ -21,13 +22,18 @@ Rows = list[tuple[EpisodeRow, dict[str, float]]]  # each with what the learner r
 class Trainer:
     """An agent on its way through a task, one episode at a time; between two, it can be saved."""
 
-    def __init__(self, agent: Agent, task: str, *, seed: int, dump: Path | None = None) -> None:
-        """`dump` is where the agent's state goes if a quantity stops being finite."""
+    def __init__(
+        self, agent: Agent, task: str, *, seed: int,
+        dump: Path | None = None, videos: Path | None = None,
+    ) -> None:  # fmt: skip
+        """`dump` is for the agent's state if a quantity stops being finite, `videos` for films."""
         sheet = lookup(task)
-        self.agent, self.seed, self.dump = agent, seed, dump
+        self.agent, self.task, self.seed, self.dump = agent, sheet.id, seed, dump
+        self.trail: list[np.ndarray] = []  # observations of the last training episode
         self.coverage = Coverage(sheet.name)
         self.episode, self.env_steps, self.seconds = 0, 0, 0.0
-        self.env, self.eval_env = gymnasium.make(sheet.id), gymnasium.make(sheet.id)
+        self.env = gymnasium.make(sheet.id)
+        self.eval_env = gymnasium.make(sheet.id) if videos is None else _filmed(sheet.id, videos)
 
     def next_episode(self) -> Rows:
         """Trains for one episode and evaluates once; the rows of both.
@@ -36,11 +42,12 @@ class Trainer:
         quantity and the file with the agent's state.
         """
         began = time.monotonic()
+        self.trail = []
         number = self.episode + 1
         train_seed, eval_seed = (episode_seed(self.seed, phase, number) for phase in PHASES)
         try:
             results = (
-                train_episode(self.agent, self.env, train_seed, self.coverage.add),
+                train_episode(self.agent, self.env, train_seed, self._see),
                 evaluate(self.agent, self.eval_env, eval_seed),
             )
         except FloatingPointError as error:
@@ -75,6 +82,12 @@ class Trainer:
         self.coverage.load_state_dict({"visits": np.asarray(state["coverage"]["visits"])})
         for name, value in state["progress"].items():
             setattr(self, name, value)
+        if isinstance(self.eval_env, gymnasium.wrappers.RecordVideo):
+            self.eval_env.episode_id = self.episode
+
+    def _see(self, obs: np.ndarray) -> None:
+        self.coverage.add(obs)
+        self.trail.append(obs)
 
     def _row(self, phase: str, result: Result) -> EpisodeRow:
         return_, length, successes, _ = result
@@ -89,6 +102,17 @@ class Trainer:
         self.dump.parent.mkdir(parents=True, exist_ok=True)
         checkpoint.save(self.dump, self.agent.state_dict())
         return f" (the agent's state is in {self.dump})"
+
+
+def _filmed(task: str, folder: Path) -> gymnasium.Env:
+    """Films episodes 1, 2, 9, 28, 65 ..., and counts them from 1 as results do."""
+    env = gymnasium.wrappers.RecordVideo(
+        gymnasium.make(task, render_mode="rgb_array"), str(folder), name_prefix="eval",
+        episode_trigger=lambda episode: round((episode - 1) ** (1 / 3)) ** 3 == episode - 1,
+        disable_logger=True,
+    )  # fmt: skip
+    env.episode_id = 0
+    return env
 
 
 def run(agent: Agent, task: str, *, seed: int, episodes: int, dump: Path | None = None) -> Iterator:
@@ -129,9 +153,3 @@ def evaluate(agent: Agent, env: gymnasium.Env, seed: int) -> Result:
         total, length = total + float(reward), length + 1
         successes += bool(info["success"])
     return total, length, successes, {}
-
-
-def episode_seed(seed: int, phase: str, episode: int) -> int:
-    """The same run, phase and episode always start the same way, whoever acts."""
-    entropy = [seed, PHASES.index(phase), episode]
-    return int(np.random.SeedSequence(entropy).generate_state(1)[0])

@@ -11,12 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition, require_finite
+from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
 from baselines.networks import MLP, Adam, Draw, GaussianActor, spawn_seeds
 from baselines.replay import Batch, Replay
 
 Info = dict[str, Tensor]  # scalars, not yet copied from the device
 COUNTERS = ("steps", "updates", "_episode_length", "_due")
+_POSITIVE = """hidden layers learning_rate batch_size init_temperature target_every actor_every
+    replay_capacity"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ class SACConfig:
     warmup_steps: int = 128  # environment steps of uniform actions; the paper's code
     seed_updates: int = 500  # first update that learns; uniform actions until after it; the code
     updates_per_step: float = 1.0  # all spent in one burst when the episode ends; the code
+
+    def __post_init__(self) -> None:
+        check_ranges(self, positive=_POSITIVE, fractions="discount tau")
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ class SAC:
     """
 
     Config: type[SACConfig] = SACConfig
+    family, discrete = "sac", False
 
     def __init__(
         self, bounds: Bounds, config: SACConfig, *, seed: int, device: str = "cpu"
@@ -246,6 +252,15 @@ class SAC:
         array = action.cpu().numpy()
         require_finite("action", array, self.steps)
         return array
+
+    def policy_dict(self) -> dict[str, Tensor]:
+        """The actor's parameters."""
+        return {"actor": self.actor.net.params}
+
+    def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
+        """Inverse of `policy_dict`."""
+        self.actor.net.params.copy_(weights["actor"])
+        self.actor.net.refresh()
 
     def state_dict(self) -> State:
         """Networks, optimisers, replay, random streams and counters."""

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor
 
 from baselines.agent import Bounds, State, Transition
-from baselines.counts import CountConfig, KernelCount, bonus
+from baselines.counts import CountConfig, KernelCount, Novelty
 from baselines.networks import spawn_seeds
 from baselines.replay import Batch, Replay
 from baselines.sac import SAC, Critic, Info, SACConfig, Value
@@ -36,6 +35,7 @@ class SAC2Q(SAC):
         *_, count_seed, critic_seed, replay_seed = spawn_seeds(seed, 7)
         obs_dim, action_dim = len(bounds.obs_low), len(bounds.action_low)
         self.count = KernelCount(bounds, config.count, seed=count_seed, device=device)
+        self.novelty = Novelty(self.count)
         self.bonus_critic = Critic(obs_dim, action_dim, config, seed=critic_seed, device=device)
         self.bonus_replay = Replay(
             config.replay_capacity, obs_dim, action_dim, seed=replay_seed, device=device
@@ -43,9 +43,13 @@ class SAC2Q(SAC):
 
     def observe(self, transition: Transition) -> None:
         """Stores the step twice: with its reward, and with the bonus from before this visit."""
-        count = self.count.visit(transition.obs, transition.action)
-        self.bonus_replay.add(transition._replace(reward=float(bonus(torch.tensor(count)))))
+        self.bonus_replay.add(transition._replace(reward=self.novelty.visit(transition)))
         super().observe(transition)
+
+    def update(self) -> dict[str, float]:
+        """SAC's burst if the episode has ended, and the episode's mean bonus."""
+        info = super().update()
+        return info | self.novelty.mean() if info else info
 
     def update_critics(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
@@ -71,6 +75,7 @@ class SAC2Q(SAC):
         """SAC's state, the counts, the second critic and the second replay."""
         return super().state_dict() | {
             "count": self.count.state_dict(),
+            "novelty": self.novelty.state_dict(),
             "bonus_critic": self.bonus_critic.state_dict(),
             "bonus_replay": self.bonus_replay.state_dict(),
         }
@@ -79,5 +84,6 @@ class SAC2Q(SAC):
         """Inverse of `state_dict`."""
         super().load_state_dict(state)
         self.count.load_state_dict(state["count"])
+        self.novelty.load_state_dict(state["novelty"])
         self.bonus_critic.load_state_dict(state["bonus_critic"])
         self.bonus_replay.load_state_dict(state["bonus_replay"])

@@ -7,8 +7,8 @@ share one set of values, and none depends on the task but the kernel's, which be
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from baselines.agent import Agent, Bounds
 from baselines.counts import CountConfig, bandwidth
 from baselines.explorer import ExplorerConfig
 from explore_suite.errors import UserError
+from explore_suite.results import Header
 from explore_suite.tasks import TaskSheet, lookup
 
+SOURCE = "explore-suite train"  # what our runs say in their headers
 Values = Mapping[str, Any]
 
 
@@ -26,7 +28,7 @@ Values = Mapping[str, Any]
 class Preset:
     """Differences from the defaults, by section, and training episodes by task."""
 
-    episodes: Mapping[str, int]  # by task name; "" for all others
+    episodes: Mapping[str, int]  # by task, or task.variant; "" for all others
     sac: Values = field(default_factory=dict)
     sac_explorer: Values = field(default_factory=dict)
     ddqn: Values = field(default_factory=dict)
@@ -41,7 +43,9 @@ PRESETS = {
         ddqn_explorer={"updates_per_step": 10, "target_every": 10},
     ),
     "cpu": Preset(
-        episodes={"HallwayLocalOptimum": 100, "HallwayAdversarial": 60, "GridWorld": 400, "": 110},
+        episodes={"HallwayLocalOptimum": 100, "HallwayAdversarial": 60, "GridWorld": 400,
+                  **{f"GridWorld.{v}": 300 for v in ("warm", "pure", "pure_plain", "pure_slow")},
+                  "": 110},
         # The first episode is uniform, as in `paper`; every update after it learns.
         sac={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4,
              "updates_per_step": 0.25, "seed_updates": 0},
@@ -53,20 +57,40 @@ PRESETS = {
     ),
 }  # fmt: skip
 
+_PURE = {"uniform_candidates": True}  # nothing learnt of the reward reaches behaviour
+# The paper's other experiments, as label -> what differs from the algorithm before the dot.
+VARIANTS: dict[str, Values] = {
+    "ddqn.warm": {"skilled_steps": 2000},
+    "ddqn_bbe.warm": {"skilled_steps": 2000},
+    "ddqn_deep.warm": {"skilled_steps": 2000},
+    "ddqn_bbe.pure": {"explore_only": True},
+    "ddqn_deep.pure": _PURE,
+    "ddqn_deep.pure_plain": {**_PURE, "explorer.optimism": False},
+    "ddqn_deep.pure_slow": {**_PURE, "explorer.adapt": "episode"},
+}
+
+
+def algorithm(agent: str) -> str:
+    """The algorithm of a label, which is `algorithm` or `algorithm.variant`."""
+    name = agent.partition(".")[0]
+    if name not in AGENTS:
+        raise UserError(f"unknown agent {agent!r}; agents are {', '.join([*AGENTS, *VARIANTS])}")
+    return name
+
 
 def resolve(preset: str, agent: str, task: str, overrides: Values | None = None) -> Any:
     """The agent's config; `overrides` win, and `{"explorer.discount": 0.97}` reaches inside."""
     if preset not in PRESETS:
         raise UserError(f"unknown preset {preset!r}; presets are {', '.join(PRESETS)}")
-    if agent not in AGENTS:
-        raise UserError(f"unknown agent {agent!r}; agents are {', '.join(AGENTS)}")
+    agent_class = AGENTS[algorithm(agent)]
+    if "." in agent and agent not in VARIANTS:
+        raise UserError(f"unknown variant {agent!r}; variants are {', '.join(VARIANTS)}")
     sheet, table = lookup(task), PRESETS[preset]
-    config_class = AGENTS[agent].Config
-    family = agent.split("_")[0]
     if not can_act(agent, task):
         kind = "discrete" if sheet.discrete else "continuous"
         raise UserError(f"{agent} cannot act in {sheet.name}, whose actions are {kind}")
-    names = {item.name for item in fields(config_class)}
+    names = {item.name for item in fields(agent_class.Config)}
+    family = agent_class.family
     values: dict[str, Any] = dict(getattr(table, family, {}))
     if "explorer" in names:
         values["explorer"] = ExplorerConfig(**getattr(table, f"{family}_explorer"))
@@ -74,7 +98,7 @@ def resolve(preset: str, agent: str, task: str, overrides: Values | None = None)
         values["count"] = CountConfig(**{**table.count, **_kernel(sheet)})
     if "discrete" in names:
         values["discrete"] = sheet.discrete
-    return _with(config_class(**values), overrides or {})
+    return _with(agent_class.Config(**values), {**VARIANTS.get(agent, {}), **(overrides or {})})
 
 
 def _kernel(sheet: TaskSheet) -> dict[str, float]:
@@ -85,19 +109,41 @@ def _kernel(sheet: TaskSheet) -> dict[str, float]:
 
 def can_act(agent: str, task: str) -> bool:
     """Whether the agent's actions are of the task's kind."""
-    family = agent.split("_")[0]
-    return family == "random" or (family == "ddqn") == lookup(task).discrete
+    return AGENTS[algorithm(agent)].discrete in (None, lookup(task).discrete)
 
 
 def build(agent: str, task: str, config: Any, *, seed: int, device: str = "cpu") -> Agent:
-    """The named agent, made for a task."""
-    return AGENTS[agent](bounds(lookup(task)), config, seed=seed, device=device)
+    """The agent of this label, made for a task; its config says all that a variant changes."""
+    return AGENTS[algorithm(agent)](bounds(lookup(task)), config, seed=seed, device=device)
 
 
-def budget(preset: str, task: str) -> int:
+def config_of(header: Header) -> Any:
+    """The config of the agent that made a run; a UserError if none of ours did."""
+    if header.source != SOURCE:
+        raise UserError(f"{header.agent} was run by {header.source}, not by {SOURCE}")
+    return _from_dict(AGENTS[algorithm(header.agent)].Config, header.config)
+
+
+def _from_dict(config_class: Any, values: dict[str, Any]) -> Any:
+    """A config from what a header holds of it."""
+    hints = get_type_hints(config_class)
+    known = {item.name for item in fields(config_class)}
+    if known != set(values):
+        wrong = ", ".join(sorted(known.symmetric_difference(values)))
+        raise UserError(f"{config_class.__name__} has changed since this run: {wrong}")
+    return config_class(
+        **{
+            name: _from_dict(hints[name], value) if is_dataclass(hints[name]) else value
+            for name, value in values.items()
+        }
+    )
+
+
+def budget(preset: str, agent: str, task: str) -> int:
     """Training episodes of a run unless told otherwise."""
-    episodes = PRESETS[preset].episodes
-    return episodes.get(lookup(task).name, episodes[""])
+    episodes, name = PRESETS[preset].episodes, lookup(task).name
+    variant = f"{name}.{agent.partition('.')[2]}"
+    return episodes.get(variant, episodes.get(name, episodes[""]))
 
 
 def bounds(sheet: TaskSheet) -> Bounds:

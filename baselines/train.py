@@ -1,6 +1,7 @@
 """One run that cannot be lost: from its header to its last row, through any interruptions."""
 
 import contextlib
+import errno
 import json
 import logging
 import signal
@@ -14,15 +15,14 @@ from typing import Any
 
 import torch
 
-from baselines import checkpoint
+from baselines import checkpoint, policy, snapshot
 from baselines.runner import Rows, Trainer
-from baselines.settings import budget, build, resolve
+from baselines.settings import SOURCE, budget, build, resolve
 from explore_suite.errors import UserError
 from explore_suite.provenance import provenance
 from explore_suite.results import Header, ResultStore, RunKey, RunWriter
 from explore_suite.tasks import lookup
 
-SOURCE = "explore-suite train"
 Watcher = Callable[[Trainer, Rows], None]  # told of every episode
 
 
@@ -45,7 +45,7 @@ class RunSpec:
         """A spec with what is left out taken from the preset; a UserError for names unknown."""
         resolved = resolve(preset, agent, task) if config is None else config
         task = lookup(task).id
-        episodes = budget(preset, task) if episodes is None else episodes
+        episodes = budget(preset, agent, task) if episodes is None else episodes
         if seed < 0 or episodes < 1:
             raise UserError(
                 f"seed must be 0 or more and episodes 1 or more, got {seed}, {episodes}"
@@ -75,6 +75,7 @@ class How:
     checkpoint_seconds: float = 180.0
     overwrite: bool = False  # run a finished run again
     restart: bool = False  # begin an unfinished run anew if its checkpoints are damaged
+    capture_video: bool = False  # film some evaluations
 
 
 def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
@@ -84,20 +85,22 @@ def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
     on next time from its last checkpoint. Either way the rows are those of an undisturbed run.
     """
     torch.set_num_threads(how.threads)
+    videos = store.root / ".videos" / spec.key.place if how.capture_video else None
     checkpoints = checkpoint.Checkpoints(checkpoint_folder(store, spec.key))
     trainer = Trainer(
         build(spec.agent, spec.task, spec.config, seed=spec.seed, device=how.device),
         spec.task, seed=spec.seed, dump=checkpoints.folder / "dump.safetensors",
+        videos=videos,
     )  # fmt: skip
     header = _header(spec, store, how)
-    with contextlib.closing(trainer), _stop_signal() as stopped:
+    with contextlib.closing(trainer), _stop_signal() as stopped, _clear_disk_errors(store):
         resume = partial(_resume, trainer, checkpoints, how)
         with store.open(header, keep_rows=resume, overwrite=how.overwrite) as writer:
             finished = _episodes(trainer, spec, writer, checkpoints, how, watch, stopped)
             if finished:
+                policy.save(store.path(spec.key, policy.SUFFIX), trainer.agent)
                 writer.finish()
-    if finished:
-        checkpoints.clear()
+                checkpoints.clear()
     return finished
 
 
@@ -117,6 +120,8 @@ def _episodes(
         for row, _ in rows:
             writer.append(row)
         watch(trainer, rows)
+        if trainer.episode == min(snapshot.EPISODE, spec.episodes):
+            writer.write_states(snapshot.snapshot(trainer))
         overdue = time.monotonic() - saved >= how.checkpoint_seconds
         if stopped.is_set() or (overdue and trainer.episode < spec.episodes):
             checkpoints.save(trainer.episode, trainer.state_dict())
@@ -161,6 +166,20 @@ def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
         logging.warning("continuing a run that was begun by other code or versions")
         return replace(held, code=new.code | {"begun_by": held.code}, versions=new.versions)
     return held
+
+
+@contextlib.contextmanager
+def _clear_disk_errors(store: ResultStore) -> Iterator[None]:
+    """A disk that is full or cannot be written to is no fault of the code: one line says so."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+            raise
+        raise UserError(
+            f"cannot write to {store.root}: {error.strerror}; nothing finished is lost, "
+            "and with room to write the same command goes on"
+        ) from error
 
 
 @contextlib.contextmanager

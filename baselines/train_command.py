@@ -11,7 +11,7 @@ import tyro
 from tqdm import tqdm
 
 from baselines.runner import Rows, Trainer
-from baselines.settings import resolve
+from baselines.settings import VARIANTS, algorithm, resolve
 from baselines.train import How, RunSpec, train
 from explore_suite.console import say
 from explore_suite.errors import UserError
@@ -33,12 +33,16 @@ class Options:
     """Fixes everything random."""
     preset: str = "cpu"
     """`cpu` for one core of a laptop, `paper` for the published setting."""
+    variant: str | None = None
+    """Name for settings of your own: the run is filed under AGENT.VARIANT (default: custom)."""
     episodes: int | None = None
     """Training episodes (default: the preset's)."""
     results: Path = RESULTS
     """Folder of the run's files."""
     tensorboard: Path | None = None
     """Also write TensorBoard events into this folder."""
+    capture_video: bool = False
+    """Film evaluations 1, 2, 9, 28, 65 ... into RESULTS/.videos."""
     device: str = "cpu"
     """`cpu` or `cuda`."""
     threads: int = 1
@@ -57,11 +61,11 @@ def main(arguments: list[str]) -> int:
     logging.getLogger("absl").setLevel(logging.WARNING)  # dm_control talks of rendering otherwise
     options = parse(arguments)
     spec = RunSpec.of(
-        options.agent, options.task, options.seed, options.preset, options.episodes, options.config
+        label(options), options.task, options.seed, options.preset, options.episodes, options.config
     )
     how = How(
         options.device, options.threads, 60 * options.checkpoint_minutes,
-        options.overwrite, options.restart,
+        options.overwrite, options.restart, options.capture_video,
     )  # fmt: skip
     store = ResultStore(options.results)
     with Progress(spec, options.tensorboard) as progress:
@@ -69,6 +73,18 @@ def main(arguments: list[str]) -> int:
     path = store.path(spec.key, ".csv")
     say(f"{'finished' if finished else 'interrupted, the same command goes on'}: {path}")
     return 0 if finished else 130
+
+
+def label(options: Any) -> str:
+    """What the run is filed under: settings of one's own never mix with the preset's results."""
+    if options.config == resolve(options.preset, options.agent, options.task):
+        if options.variant:
+            raise UserError("--variant names settings that differ from the preset's; none do")
+        return options.agent
+    name = f"{algorithm(options.agent)}.{options.variant or 'custom'}"
+    if name in VARIANTS:
+        raise UserError(f"{name} is a variant of ours with other settings; choose another name")
+    return name
 
 
 def parse(arguments: list[str]) -> Any:
@@ -146,7 +162,7 @@ def _board(folder: Path) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
-        raise UserError("--tensorboard needs tensorboard: pip install tensorboard") from error
+        raise UserError("needs tensorboard: pip install 'explore-suite[tensorboard]'") from error
     return SummaryWriter(str(folder))
 
 

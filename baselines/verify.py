@@ -2,16 +2,13 @@
 
 import argparse
 import logging
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
 
 import torch
 from tqdm import tqdm
 
-from baselines import AGENTS
 from baselines.runner import run
-from baselines.settings import build
+from baselines.settings import build, config_of
 from explore_suite.console import say
 from explore_suite.errors import UserError
 from explore_suite.results import EpisodeRow, Header, read_header, read_rows
@@ -38,10 +35,7 @@ def main(arguments: list[str]) -> int:
 def compare(header: Header, rows: list[EpisodeRow]) -> str | None:
     """None if a new run gives the same rows, seconds aside; else the first that differs."""
     torch.set_num_threads(header.threads)
-    if header.agent not in AGENTS:
-        raise UserError(f"{header.agent} is none of our agents and cannot be run again here")
-    config = from_dict(AGENTS[header.agent].Config, header.config)
-    agent = build(header.agent, header.task, config, seed=header.seed)
+    agent = build(header.agent, header.task, config_of(header), seed=header.seed)
     again = run(agent, header.task, seed=header.seed, episodes=len(rows) // 2)
     for number, (row, (new, _)) in enumerate(
         tqdm(zip(rows, again, strict=True), total=len(rows), unit="row"), start=2
@@ -49,21 +43,6 @@ def compare(header: Header, rows: list[EpisodeRow]) -> str | None:
         if row[:-1] != new[:-1]:
             return f"line {number} differs:\n  was {row[:-1]}\n  now {new[:-1]}"
     return None
-
-
-def from_dict(config_class: Any, values: dict[str, Any]) -> Any:
-    """A config from what a header holds of it."""
-    hints = get_type_hints(config_class)
-    known = {item.name for item in fields(config_class)}
-    if known != set(values):
-        wrong = ", ".join(sorted(known.symmetric_difference(values)))
-        raise UserError(f"{config_class.__name__} has changed since this run: {wrong}")
-    return config_class(
-        **{
-            name: from_dict(hints[name], value) if is_dataclass(hints[name]) else value
-            for name, value in values.items()
-        }
-    )
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -25,6 +25,11 @@ class Axis(NamedTuple):
     high: float
     bins: int
 
+    @property
+    def width(self) -> float:
+        """Of one bin."""
+        return (self.high - self.low) / self.bins
+
 
 def _first_two(obs: Sequence[float]) -> tuple[float, ...]:
     return obs[0], obs[1]

@@ -19,7 +19,7 @@ def main(out: Path = Path("demo")) -> None:
             continue
         film = out / f"{sheet.name}.gif"
         try:
-            watch.record(sheet, film, "random", seed=0, steps=_STEPS)
+            watch.record(sheet, film, watch.POLICIES["random"], seed=0, steps=_STEPS)
         except RenderingUnavailableError as error:
             say(str(error))
             film = Path("no picture")

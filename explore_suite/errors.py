@@ -5,5 +5,9 @@ class UserError(Exception):
     """Wrong input; the command prints the message alone, without a traceback, and exits with 2."""
 
 
+class SettingError(UserError, ValueError):
+    """A setting outside its range; the message names it."""
+
+
 class RenderingUnavailableError(UserError, RuntimeError):
     """Nothing can be drawn on this machine as it is; the message says what to install or to set."""

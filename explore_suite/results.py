@@ -2,11 +2,14 @@
 
 <root>/<preset>/<agent>/<task>/seed-000.json    who ran what, on what; finished or not
 <root>/<preset>/<agent>/<task>/seed-000.csv     one line per episode, training and evaluation
+
+and, where its maker left one, a states file for pictures: where the run has been.
+
+<root>/<preset>/<agent>/<task>/seed-000.states.json
 """
 
 import contextlib
 import csv
-import fcntl
 import json
 import os
 import re
@@ -19,6 +22,7 @@ from explore_suite.errors import UserError
 
 SCHEMA = 1
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
+STATES = ".states.json"
 PHASES = ("train", "eval")
 COLUMNS = (
     "phase", "episode", "env_steps", "return", "length", "success_steps", "coverage", "seconds",
@@ -107,9 +111,21 @@ class ResultStore:
         path = self.path(key, ".json")
         return read_header(path) if path.exists() else None
 
+    def states(self, key: RunKey) -> dict[str, Any] | None:
+        """What the run's states file holds, or None if there is none."""
+        path = self.path(key, STATES)
+        if not path.exists():
+            return None
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} is not a readable states file: {error}") from error
+
     def runs(self) -> Iterator[Run]:
         """Every run, in the order of their paths."""
         for path in sorted(self.root.glob("*/*/*/seed-*.json")):
+            if path.name.endswith(STATES):
+                continue
             header = read_header(path)
             yield Run(header, read_rows(path.with_suffix(".csv"), finished=header.finished))
 
@@ -156,6 +172,11 @@ class RunWriter:
         """Adds one episode."""
         self._file.write(_line(row))
         self._file.flush()
+
+    def write_states(self, states: dict[str, Any]) -> None:
+        """Leaves a states file beside the run."""
+        path = self._path.with_name(self._path.stem + STATES)
+        replace_text(path, json.dumps(states, separators=(",", ":")) + "\n")
 
     def finish(self) -> None:
         """Declares the run complete."""
@@ -209,12 +230,21 @@ def dump_header(header: Header) -> str:
 
 def replace_text(path: Path, text: str) -> None:
     """Replaces a file as a whole: whoever reads it sees the old text or the new one."""
+    replace_bytes(path, text.encode())
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Replaces a file as a whole: whoever reads it sees the old content or the new one."""
     draft = path.with_name(path.name + ".tmp")
-    with draft.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)  # on a full disk every byte counts
+        raise
 
 
 def _line(row: tuple[Any, ...]) -> str:
@@ -238,6 +268,8 @@ def _row(path: Path, number: int, line: list[str]) -> EpisodeRow:
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Held by one process at a time; the system releases it when that process dies."""
+    import fcntl  # here, so that the environments import where it does not exist
+
     try:
         file = path.open("w")
     except OSError as error:
@@ -245,8 +277,8 @@ def _lock(path: Path) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            mine = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
-        except BlockingIOError:
+            mine = os.path.samestat(os.fstat(file.fileno()), path.stat())
+        except (BlockingIOError, FileNotFoundError):  # held, or let go of just now
             mine = False
         if not mine:
             raise UserError(f"{path.with_suffix('')} is being written by another process")

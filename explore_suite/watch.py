@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from explore_suite.tasks import TaskSheet, lookup
 
 _FORMATS = (".mp4", ".gif", ".png")
 _GRID_FPS = 20  # the grid has no clock of its own
-Policy = Callable[[gymnasium.Env], np.ndarray | int]
+Policy = Callable[[gymnasium.Env, np.ndarray], np.ndarray | int]  # env, obs -> action
 
 POLICIES: dict[str, Policy] = {
-    "random": lambda env: env.action_space.sample(),
-    "zero": lambda env: np.zeros_like(env.action_space.sample())[()],
+    "random": lambda env, obs: env.action_space.sample(),
+    "zero": lambda env, obs: np.zeros_like(env.action_space.sample())[()],
 }
+_TRAINED = "baselines.policy:load"  # by name, because the benchmark does not know its agents
 
 
 def main(arguments: list[str]) -> None:
@@ -32,20 +34,32 @@ def main(arguments: list[str]) -> None:
         raise UserError(f"--steps must be from 1 to {sheet.horizon}, got {steps}")
     if options.seed < 0:
         raise UserError(f"--seed must be 0 or more, got {options.seed}")
+    policy = trained(options.run, sheet) if options.run else POLICIES[options.policy]
     if options.window:
-        total = sum(
-            reward for _, reward in play(sheet, "human", options.policy, options.seed, steps)
-        )
+        total = sum(reward for _, reward in play(sheet, "human", policy, options.seed, steps))
         say(f"{sheet.name}: return {total:.1f} in {steps} steps")
         return
     out = Path(options.out or f"{sheet.name}.mp4")
     if out.suffix not in _FORMATS:
         raise UserError(f"--out must end in one of {', '.join(_FORMATS)}, got {out.name!r}")
-    total = record(sheet, out, options.policy, options.seed, steps)
+    total = record(sheet, out, policy, options.seed, steps)
     say(f"{sheet.name}: return {total:.1f} in {steps} steps, written to {out}")
 
 
-def record(sheet: TaskSheet, out: Path, policy: str, seed: int, steps: int) -> float:
+def trained(run: Path, sheet: TaskSheet) -> Policy:
+    """The task policy of a finished run of this task."""
+    module, function = _TRAINED.split(":")
+    try:
+        load = getattr(importlib.import_module(module), function)
+    except ModuleNotFoundError as error:
+        raise UserError(f"needs {error.name}: pip install 'explore-suite[baselines]'") from error
+    task, policy = load(run)
+    if task != sheet.id:
+        raise UserError(f"{run} is a run of {task}, not of {sheet.name}")
+    return lambda env, obs: policy(obs)
+
+
+def record(sheet: TaskSheet, out: Path, policy: Policy, seed: int, steps: int) -> float:
     """Writes the episode to `out` (.png: its last frame) and returns its return."""
     try:
         import imageio.v2 as imageio
@@ -68,14 +82,14 @@ def record(sheet: TaskSheet, out: Path, policy: str, seed: int, steps: int) -> f
 
 
 def play(
-    sheet: TaskSheet, render_mode: str, policy: str, seed: int, steps: int
+    sheet: TaskSheet, render_mode: str, policy: Policy, seed: int, steps: int
 ) -> Iterator[tuple[Callable[[], Any], float]]:
     """After each step of one episode, a function that draws it and the step's reward."""
     with gymnasium.make(sheet.id, render_mode=render_mode) as env:
-        env.reset(seed=seed)
+        obs, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
         for _ in range(steps):
-            _, reward, *_ = env.step(POLICIES[policy](env))
+            obs, reward, *_ = env.step(policy(env, obs))
             yield env.render, float(reward)
 
 
@@ -102,8 +116,12 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument(
         "--window", action="store_true", help="show it in a window instead of writing a file"
     )
-    parser.add_argument(
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument(
         "--policy", choices=POLICIES, default="random", help="who acts (default: random)"
+    )
+    who.add_argument(
+        "--run", type=Path, help="a finished run's .csv or .json: its trained policy acts"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of start and policy (default: 0)")
     parser.add_argument(

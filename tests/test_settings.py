@@ -7,7 +7,7 @@ import pytest
 
 from baselines import AGENTS
 from baselines.listing import main as agents_command
-from baselines.settings import PRESETS, bounds, budget, build, can_act, resolve
+from baselines.settings import PRESETS, VARIANTS, bounds, budget, build, can_act, resolve
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
 from explore_suite.tasks import TASKS, lookup
@@ -89,7 +89,7 @@ def test_every_agent_resolves_and_builds_where_it_can_act(sheet):
             config = resolve("cpu", agent, sheet.name)
             assert isinstance(config, AGENTS[agent].Config)
             assert build(agent, sheet.name, config, seed=0).config == config
-            assert budget("cpu", sheet.name) > 0
+            assert budget("cpu", agent, sheet.name) > 0
         else:
             with pytest.raises(UserError, match=f"{agent} cannot act in {sheet.name}"):
                 resolve("cpu", agent, sheet.name)
@@ -101,9 +101,26 @@ def test_overrides_reach_inside():
     assert config.explorer.hidden == resolve("cpu", "sac_deep", "ReacherHard").explorer.hidden
 
 
+@pytest.mark.parametrize("label", VARIANTS)
+def test_a_variant_is_its_algorithm_but_for_what_it_names(label):
+    plain = asdict(resolve("cpu", label.split(".")[0], "GridWorld"))
+    config = resolve("cpu", label, "GridWorld")
+    for path, value in VARIANTS[label].items():
+        name, _, rest = path.partition(".")
+        assert (getattr(getattr(config, name), rest) if rest else getattr(config, name)) == value
+        if rest:
+            plain[name][rest] = value
+        else:
+            plain[name] = value
+    assert asdict(config) == plain
+    assert build(label, "GridWorld", config, seed=0).config == config
+    assert budget("cpu", label, "GridWorld") == 300 and budget("cpu", "ddqn", "GridWorld") == 400
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("cpu", "sac.warm", "ReacherHard"), "unknown variant 'sac.warm'; variants are ddqn.warm"),
         (("gpu", "sac", "ReacherHard"), "unknown preset 'gpu'; presets are paper, cpu"),
         (("cpu", "ppo", "ReacherHard"), "unknown agent 'ppo'; agents are sac"),
         (("cpu", "sac", "Reacher"), "did you mean Reacher"),

@@ -1,0 +1,108 @@
+"""A CUDA device that is not there: tensors on the CPU that behave as if they lay on a GPU.
+
+What a GPU would refuse is refused: mixing with tensors of the host, NumPy views, a generator of the
+wrong device. What it would compute is computed on the CPU, so results can be compared bit for bit.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+CUDA = torch.device("cuda")
+_TO_HOST = {torch.Tensor.cpu, torch.Tensor.tolist, torch.Tensor.item, torch.Tensor.__float__,
+            torch.Tensor.__int__, torch.Tensor.__bool__, torch.Tensor.__len__}  # fmt: skip
+_host_generator = torch.Generator
+
+
+class PretendTensor(torch.Tensor):
+    """A tensor on the pretended device."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None) -> Any:
+        kwargs = dict(kwargs or {})
+        name = getattr(function, "__name__", str(function))
+        if name in ("numpy", "__array__"):
+            raise TypeError("can't convert cuda tensor to numpy; use .cpu() first")
+        if function == torch.Tensor.device.__get__:
+            return CUDA
+        leaves, _ = tree_flatten((args, kwargs))
+        _refuse_mixtures(name, leaves)
+        plain_args, plain_kwargs = tree_map(_plain, (args, kwargs))
+        goes_home = function in _TO_HOST or _asks_for(leaves, "cpu")
+        with torch._C.DisableTorchFunctionSubclass():
+            result = function(*plain_args, **plain_kwargs)
+        if goes_home:  # a copy, as it would be
+            return result.clone() if isinstance(result, torch.Tensor) else result
+        if isinstance(args[0] if args else None, PretendTensor) and result is plain_args[0]:
+            return args[0]  # in place
+        return tree_map(_pretend, result)
+
+
+class _Factories(TorchFunctionMode):
+    """Makes what is asked for on `cuda` there, by means of the host."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None) -> Any:
+        kwargs = dict(kwargs or {})
+        leaves, _ = tree_flatten((args, kwargs))
+        # as_tensor alone does not ask its tensor who is to handle it.
+        handled = function is not torch.as_tensor and any(
+            isinstance(leaf, PretendTensor) for leaf in leaves
+        )
+        if handled or function is torch.device or not _asks_for(leaves, "cuda"):
+            return function(*args, **kwargs)
+        generator = kwargs.get("generator")
+        if generator is not None and not isinstance(generator, PretendGenerator):
+            raise RuntimeError("expected a 'cuda' device type for generator but found 'cpu'")
+        args, kwargs = tree_map(_plain, (args, kwargs))
+        return tree_map(_pretend, function(*args, **kwargs))
+
+
+class PretendGenerator(torch.Generator):
+    """A generator on the pretended device; its stream is the host's, for comparison."""
+
+
+@contextlib.contextmanager
+def pretend_cuda(monkeypatch) -> Iterator[None]:
+    """Within it, `device="cuda"` works."""
+
+    def generator(device: Any = "cpu") -> Any:
+        return PretendGenerator() if torch.device(device).type == "cuda" else _host_generator()
+
+    monkeypatch.setattr(torch, "Generator", generator)
+    with _Factories():
+        yield
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, PretendTensor):
+        return value.as_subclass(torch.Tensor)
+    if isinstance(value, torch.device) and value.type == "cuda":
+        return torch.device("cpu")
+    return "cpu" if isinstance(value, str) and value.startswith("cuda") else value
+
+
+def _pretend(value: Any) -> Any:
+    return value.as_subclass(PretendTensor) if isinstance(value, torch.Tensor) else value
+
+
+def _asks_for(leaves: list[Any], kind: str) -> bool:
+    return any(
+        (isinstance(leaf, torch.device) and leaf.type == kind)
+        or (isinstance(leaf, str) and leaf.split(":")[0] == kind)
+        for leaf in leaves
+    )
+
+
+def _refuse_mixtures(name: str, leaves: list[Any]) -> None:
+    """A tensor of the host may only be copied to the device, or be a single number."""
+    if name in ("copy_", "__setitem__", "set_", "to", "type_as"):
+        return
+    for leaf in leaves:
+        if isinstance(leaf, torch.Tensor) and not isinstance(leaf, PretendTensor) and leaf.ndim:
+            raise RuntimeError(f"{name}: expected all tensors to be on cuda, found one on the cpu")
+        if isinstance(leaf, _host_generator) and not isinstance(leaf, PretendGenerator):
+            raise RuntimeError(f"{name}: expected a 'cuda' device type for generator")
