@@ -4,14 +4,17 @@ Importing the package registers every task with Gymnasium; MuJoCo is loaded by t
 
     import gymnasium, explore_suite
     env = gymnasium.make("ExploreSuite/WalkerExplore-v0")
+
+`record` writes the episodes of any agent in such an env down as a run.
 """
 
 import gymnasium
 
 from explore_suite.coverage import Coverage
+from explore_suite.recorder import record
 from explore_suite.tasks import TASKS, TaskSheet, UnknownTaskError, lookup
 
-__all__ = ["TASKS", "Coverage", "TaskSheet", "UnknownTaskError", "lookup"]
+__all__ = ["TASKS", "Coverage", "TaskSheet", "UnknownTaskError", "lookup", "record"]
 __version__ = "0.1.0"
 
 for _sheet in TASKS.values():

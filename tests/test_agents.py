@@ -10,10 +10,11 @@ import torch
 from baselines import AGENTS, checkpoint
 from baselines.agent import Transition
 from baselines.counts import bonus
-from baselines.runner import episode_seed, evaluate, run, train_episode
+from baselines.runner import evaluate, run, train_episode
 from baselines.sac import SAC
 from baselines.settings import build, can_act, resolve
 from explore_suite import Coverage
+from explore_suite.protocol import episode_seed
 from explore_suite.tasks import lookup
 
 SMALL_SAC = {"hidden": 16, "batch_size": 16, "updates_per_step": 0.2, "warmup_steps": 10}

@@ -7,8 +7,9 @@ from baselines.agent import Bounds
 from baselines.ddqn_bbe import DDQNBBE
 from baselines.ddqn_deep import DDQNDeep
 from baselines.random_agent import RandomAgent, RandomConfig
-from baselines.runner import episode_seed, evaluate, train_episode
+from baselines.runner import evaluate, train_episode
 from baselines.settings import build, resolve
+from explore_suite.protocol import episode_seed
 
 SIZE, HORIZON, SHARE = 12, 30, 0.95  # the far corner is 22 steps away
 GRID = Bounds(np.zeros(2), np.full(2, SIZE - 1.0), np.zeros(1), np.full(1, 3.0))

@@ -1,0 +1,39 @@
+"""A loop written by hand, recorded as a run: hill climbing over linear policies."""
+
+import argparse
+import logging
+
+import gymnasium
+import numpy as np
+
+from explore_suite import lookup, record
+
+
+def play(env: gymnasium.Env, weights: np.ndarray) -> float:
+    """The return of one episode of a linear policy."""
+    (obs, _), total, over = env.reset(), 0.0, False  # record sees to the seed
+    while not over:
+        obs, reward, _, over, _ = env.step(np.tanh(weights @ np.append(obs, 1.0)))
+        total += float(reward)
+    return total
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--task", default="HallwayLocalOptimum")
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--episodes", type=int, help="default: what the task's score needs")
+parser.add_argument("--results", default="results/runs")
+options = parser.parse_args()
+logging.basicConfig(format="%(message)s")
+logging.getLogger("explore_suite").setLevel(logging.INFO)  # a line per episode
+
+task = gymnasium.make(lookup(options.task).id)
+env = record(task, "hill-climbing", options.seed, options.results, episodes=options.episodes)
+shape = (task.action_space.shape[0], task.observation_space.shape[0] + 1)
+rng, best, best_return = np.random.default_rng(options.seed), np.zeros(shape), -np.inf
+while not env.finished:
+    tried = best + rng.normal(size=shape)
+    if (found := play(env, tried)) >= best_return:
+        best, best_return = tried, found
+    play(env.eval_env, best)
+env.close()

@@ -1,0 +1,33 @@
+"""Stable-Baselines3's SAC on a continuous task of the suite, recorded as a run."""
+
+import argparse
+import logging
+
+import gymnasium
+import torch
+from stable_baselines3 import SAC
+from stable_baselines3.common.evaluation import evaluate_policy
+
+import explore_suite
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--task", default="HallwayLocalOptimum")
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--episodes", type=int, help="default: what the task's score needs")
+parser.add_argument("--updates", type=int, default=250, help="gradient steps after each episode")
+parser.add_argument("--results", default="results/runs")
+options = parser.parse_args()
+logging.basicConfig(format="%(message)s")
+logging.getLogger("explore_suite").setLevel(logging.INFO)  # a line per episode
+
+sheet = explore_suite.lookup(options.task)
+config = {"batch_size": 256, "learning_rate": 3e-4, "gradient_steps": options.updates}
+env = explore_suite.record(
+    gymnasium.make(sheet.id), agent="sb3-sac", seed=options.seed, results=options.results,
+    episodes=options.episodes, config=config, threads=torch.get_num_threads(),
+)  # fmt: skip
+model = SAC("MlpPolicy", env, seed=options.seed, train_freq=(1, "episode"), **config)
+while not env.finished:
+    model.learn(sheet.horizon, reset_num_timesteps=False)  # one episode, then its updates
+    evaluate_policy(model, env.eval_env, n_eval_episodes=1, deterministic=True, warn=False)
+env.close()
