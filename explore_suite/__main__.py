@@ -16,6 +16,10 @@ COMMANDS = {
     "train": ("baselines.train_command:main", "train an agent on a task; goes on if interrupted"),
     "sweep": ("baselines.sweep:main", "many runs: agents x tasks x seeds, what is missing of them"),
     "verify": ("baselines.verify:main", "run a run again and compare it row by row"),
+    "report": ("analysis.report:main", "figures, leaderboard and reproduction report from runs"),
+    "leaderboard": ("analysis.leaderboard_command:main", "the leaderboard page, written or served"),
+    "submit": ("analysis.submit_command:main", "make a submission from finished runs of a store"),
+    "validate": ("analysis.validate_command:main", "check a submission; lists every problem"),
     "agents": ("baselines.listing:main", "the reference agents, their settings, how two differ"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra

@@ -1,0 +1,111 @@
+"""Whether a run's header can be taken for what it says: its types, place, task, code and budget."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from analysis.row_checks import least_budget
+from analysis.untrusted import shown, strict_json, unclean
+from explore_suite.results import SCHEMA, Header, dump_header
+from explore_suite.tasks import TaskSheet, measured
+
+MAX_EPISODES = 10_000
+MAX_TEXT = 300  # characters of any text in a header
+NEEDED_VERSIONS = ("python", "explore-suite", "mujoco", "dm_control", "gymnasium", "numpy")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+_HeaderDict = TypedDict("_HeaderDict", get_type_hints(Header))  # type: ignore[misc]
+_HeaderDict.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
+_TYPES: TypeAdapter[Any] = TypeAdapter(_HeaderDict)
+
+
+def read(data: bytes) -> tuple[Header | None, list[str]]:
+    """The header in a JSON text that is exactly the store's, or what is wrong with the text."""
+    try:
+        values = strict_json(data)
+        _TYPES.validate_python(values)
+    except ValidationError as error:
+        return None, complaints(error)
+    except ValueError as error:
+        return None, [f"is not the JSON of a header: {shown(str(error))}"]
+    header = Header(**values)
+    if dump_header(header).encode() != data:
+        return None, ["is not written as the store writes headers"]
+    dirty = [reason for text in _texts(values) if (reason := _strange(text))]
+    return (None, dirty[:1]) if dirty else (header, [])
+
+
+def check(header: Header, sheet: TaskSheet) -> Iterator[str]:
+    """A line for each statement of the header that the leaderboard does not take."""
+    if header.schema != SCHEMA:
+        yield f"has schema {header.schema} instead of {SCHEMA}"
+    if not header.finished:
+        yield "is not finished"
+    if "synthetic" in header.source.lower():
+        yield f"is synthetic: its source is {shown(header.source)}"
+    golden = _fingerprints()[sheet.name]["fingerprint"]
+    if header.fingerprint != golden:
+        yield (
+            f"fingerprint {shown(header.fingerprint)} is not {golden}, that of {sheet.id}: "
+            "run with the versions of constraints.txt"
+        )
+    least = least_budget(sheet)
+    if not least <= header.episodes <= MAX_EPISODES:
+        yield f"budget of {header.episodes} episodes is not within {least} to {MAX_EPISODES}"
+    if header.threads < 1:
+        yield f"threads must be 1 or more, not {header.threads}"
+    yield from _code(header)
+    missing = [name for name in NEEDED_VERSIONS if name not in header.versions]
+    if missing:
+        yield f"versions lack {', '.join(missing)}"
+
+
+def complaints(error: ValidationError) -> list[str]:
+    """One line per fault that pydantic found, without the values."""
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False, include_context=False):
+        place = ".".join(shown(str(part)) for part in fault["loc"]) or "the whole"
+        lines.append(f"{place}: {fault['msg']}")
+    return lines
+
+
+@cache
+def _fingerprints() -> dict[str, Any]:
+    return measured("fingerprints")
+
+
+def _code(header: Header) -> Iterator[str]:
+    if header.code.keys() != {"commit", "dirty"}:
+        yield "code must hold commit and dirty alone"
+        return
+    commit, dirty = header.code["commit"], header.code["dirty"]
+    if dirty is True:
+        yield "was made with uncommitted changes: commit them and run again"
+    elif commit is None and dirty is None:
+        return  # installed from a package; its version is in `versions`
+    elif not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or dirty is not False:
+        yield "code must be a full commit and whether it was dirty, or two nulls"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _strange(text: str) -> str | None:
+    if len(text) > MAX_TEXT:
+        return f"holds a text of more than {MAX_TEXT} characters"
+    reason = unclean(text)
+    return f"a text in it {reason}" if reason else None
