@@ -19,7 +19,7 @@ from typing import Any
 import gymnasium
 import torch
 
-from baselines import bench_sac
+from baselines import bench_runs, bench_sac
 from baselines.agent import Transition
 from baselines.counts import CountConfig, KernelCount
 from baselines.runner import evaluate, train_episode
@@ -205,6 +205,8 @@ def main() -> int:
     deep, sac = (statistics.median(per_episode[name]) for name in ("sac_deep", "sac"))
     report.add("deep_vs_sac", deep / sac, 3.0, at_least=False)
     report.add("gib_sac_deep", gib_of_a_run("sac_deep"), 1.5, at_least=False)
+    report.add("runner_vs_agent", bench_runs.runner_vs_agent(), 1.03, at_least=False)
+    report.add("two_workers_vs_one", bench_runs.two_workers_vs_one(), 1.85, at_least=True)
     # Last, because JAX's threads go on costing processor time once they have been started.
     seconds = interleave(bench_sac.step_contenders(), rounds=30)
     report.add("sac_vs_sb3", ratio(seconds, "sb3", "ours"), 1.8, at_least=True)

@@ -1,4 +1,4 @@
-"""A loop written by hand, recorded as a run: hill climbing over linear policies."""
+"""A loop written by hand on a continuous task, recorded as a run: hill climbing, linear policy."""
 
 import argparse
 import logging

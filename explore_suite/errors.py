@@ -5,6 +5,10 @@ class UserError(Exception):
     """Wrong input; the command prints the message alone, without a traceback, and exits with 2."""
 
 
+class RunLockedError(UserError):
+    """A run that another process is writing."""
+
+
 class SettingError(UserError, ValueError):
     """A setting outside its range; the message names it."""
 

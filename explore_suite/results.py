@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from explore_suite.errors import UserError
+from explore_suite.errors import RunLockedError, UserError
 
 SCHEMA = 1
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
@@ -281,7 +281,7 @@ def _lock(path: Path) -> Iterator[None]:
         except (BlockingIOError, FileNotFoundError):  # held, or let go of just now
             mine = False
         if not mine:
-            raise UserError(f"{path.with_suffix('')} is being written by another process")
+            raise RunLockedError(f"{path.with_suffix('')} is being written by another process")
         try:
             yield
         finally:

@@ -4,13 +4,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from baselines.sweep import seeds, task_names
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
-from explore_suite.results import ResultStore
+from explore_suite.results import ResultStore, read_header
 
 FAST = ["--agents", "random", "--tasks", "GridWorld", "--seeds", "0-2", "--episodes", "2"]
 
@@ -45,12 +46,32 @@ def test_wrong_seeds_are_refused(text):
         (["--agents", "sac", "--tasks", "grid"], "can act"),
         (["--agents", "random", "--tasks", "grid", "--seeds", "7-0"], "a range goes upwards"),
         (["--agents", "random", "--tasks", "grid", "--workers", "0"], "--workers"),
+        (["--agents", "random", "--tasks", "grid", "--episodes", "0"], "episodes 1 or more"),
+        (["--agents", "ddqn.hot", "--tasks", "grid"], "unknown variant 'ddqn.hot'"),
+        (["--agents", "sax.warm", "--tasks", "grid"], "unknown agent 'sax.warm'"),
+        (["--agents", "random", "--tasks", "grid", "--checkpoint-minutes", "-1"], "negative"),
+        (["--agents", "random", "--tasks", "grid", "--gpus-per-run", "-1"], "negative"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(arguments, message, capsys, tmp_path):
     assert main(["sweep", *arguments, "--results", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line_and_exit_code_2(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert main(["sweep", *FAST, "--results", str(tmp_path / "file" / "runs")]) == 2
+    error = capsys.readouterr().err
+    assert "cannot write to" in error and error.count("\n") == 1
+
+
+def test_without_ray_the_message_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "baselines.sweep_ray", raising=False)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["sweep", *FAST, "--results", str(tmp_path), "--engine", "ray"]) == 2
+    error = capsys.readouterr().err
+    assert "pip install 'explore-suite[ray]'" in error and error.count("\n") == 1
 
 
 def test_a_sweep_runs_what_is_missing_and_only_that(tmp_path):
@@ -71,19 +92,27 @@ def test_dry_run_lists_and_runs_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failure_is_named_and_stops_no_other(tmp_path):
-    """One run's place is taken by something that is no header."""
-    place = tmp_path / "cpu" / "random" / "GridWorld-v0"
-    place.mkdir(parents=True)
-    (place / "seed-001.csv").mkdir()
+def test_variants_are_run_under_their_labels(tmp_path):
+    arguments = ["--agents", "sac", "ddqn_bbe.pure", "ddqn", "--tasks", "GridWorld"]
+    result = sweep(*arguments, "--episodes", "1", "--results", str(tmp_path))
+    assert result.returncode == 0, result.stdout + result.stderr
+    headers = {run.header.agent: run.header for run in ResultStore(tmp_path).runs()}
+    assert set(headers) == {"ddqn", "ddqn_bbe.pure"}
+    assert headers["ddqn_bbe.pure"].config["explore_only"] is True
+
+
+def test_failures_are_named_and_stop_no_other(tmp_path):
+    """The places of two runs are taken by a folder and by something that is no header."""
+    place = Path("cpu", "random", "GridWorld-v0")
+    (tmp_path / place / "seed-001.csv").mkdir(parents=True)
+    (tmp_path / place / "seed-002.json").write_text("{")
     result = sweep(*FAST, "--results", str(tmp_path))
-    assert result.returncode == 1
-    assert "failed: random/GridWorld/1, see" in result.stdout
-    assert (
-        "IsADirectoryError" in (tmp_path / ".logs/cpu/random/GridWorld-v0/seed-001.log").read_text()
-    )
-    finished = [run.header.seed for run in ResultStore(tmp_path).runs() if run.header.finished]
-    assert finished == [0, 2]
+    assert result.returncode == 1 and "1 done, 2 failed" in result.stdout
+    for seed, problem in ((1, "IsADirectoryError"), (2, "is not a readable header")):
+        log = tmp_path / ".logs" / place / f"seed-00{seed}.log"
+        assert f"failed: random/GridWorld/{seed}, see {log}" in result.stdout
+        assert problem in log.read_text()
+    assert read_header(tmp_path / place / "seed-000.json").finished
 
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
@@ -99,12 +128,12 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     ]
     csv = tmp_path / "cpu" / "sac" / "HallwayLocalOptimum-v0" / "seed-000.csv"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not (csv.exists() and csv.read_text().count("\n") > 1):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
     assert process.returncode == 130 and "the same command goes on" in output
     (run,) = ResultStore(tmp_path).runs()
     assert not run.header.finished and len(run.rows) % 2 == 0
@@ -116,7 +145,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
 def test_verify_finds_equal_runs_equal_and_others_different(tmp_path, capsys):
     arguments = ["--agent", "ddqn_deep", "--task", "GridWorld", "--episodes", "3"]
     assert main(["train", *arguments, "--results", str(tmp_path), "--config.hidden", "8"]) == 0
-    path = tmp_path / "cpu" / "ddqn_deep" / "GridWorld-v0" / "seed-000.csv"
+    path = tmp_path / "cpu" / "ddqn_deep.custom" / "GridWorld-v0" / "seed-000.csv"
     assert main(["verify", str(path)]) == 0
     assert "equal: 6 rows" in capsys.readouterr().out
     lines = path.read_text().splitlines(keepends=True)
