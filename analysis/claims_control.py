@@ -1,0 +1,171 @@
+"""The paper's claims about the control suite: C7 to C13, and C17 of its abstract.
+
+Returns and scores are normalised: 0 is the mean return of random actions, 1 the best known. The
+final return is the mean over the last 20 evaluations of a run, the mean return that over all.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from analysis.evidence import Evidence
+from analysis.numbers import EXPLORE, ORIGINAL, SUITE
+from analysis.verdict import (
+    EQUAL,
+    HIGHER,
+    NOT_WORSE,
+    Limits,
+    Outcome,
+    Part,
+    Verdict,
+    at_least,
+    compare,
+    every,
+    kind,
+    measure,
+    pattern,
+    weigh,
+)
+from explore_suite.tasks import lookup
+
+SEVERAL = 2  # "several-fold", read as modestly as can be: a budget of 110 shows little more
+SOLVED = 0.5  # of the best return
+SOLVED_FOR = 10  # evaluations in a row, on average
+MANY = 2  # of the four explore tasks
+
+
+def no_cost_on_originals(evidence: Evidence) -> Verdict:
+    """On all four original tasks DEEP does as well as SAC or better.
+
+    On each original task DEEP's mean final return is less than 0.1 below SAC's.
+    """
+    return _all(_final(evidence, task, "sac_deep", "sac", NOT_WORSE) for task in ORIGINAL)
+
+
+def bonus_costs_on_originals(evidence: Evidence) -> Verdict:
+    """BBE impairs SAC on two of the four original tasks and equals it on the other two.
+
+    On each original task, BBE's mean final return minus SAC's: equal if the interval lies within
+    0.1 of 0; else worse if it lies below 0, better if above. Holds with two worse and two equal;
+    fails if those decided are already three worse, three equal or one better.
+    """
+    return _counted(evidence, ORIGINAL, {Outcome.WORSE: 2, Outcome.EQUAL: 2})
+
+
+def best_on_explore(evidence: Evidence) -> Verdict:
+    """On all four explore tasks DEEP has the best final performance and the best sample efficiency.
+
+    On each explore task DEEP's mean final return is higher than SAC's and than BBE's, and so is its
+    mean return over all episodes.
+    """
+    return _all(
+        test(evidence, task, "sac_deep", other, HIGHER)
+        for task in EXPLORE
+        for other in ("sac", "sac_bbe")
+        for test in (_final, _whole)
+    )
+
+
+def bonus_mixed_on_explore(evidence: Evidence) -> Verdict:
+    """BBE is better than SAC on two of the four explore tasks and worse on the other two.
+
+    On each explore task, BBE's mean final return minus SAC's: equal if the interval lies within
+    0.1 of 0; else worse if it lies below 0, better if above. Holds with two better and two worse;
+    fails if those decided are already three better, three worse or one equal.
+    """
+    return _counted(evidence, EXPLORE, {Outcome.BETTER: 2, Outcome.WORSE: 2})
+
+
+def after_100_episodes(evidence: Evidence) -> Verdict:
+    """After 100 episodes DEEP does as well as SAC and BBE or better, on all eight tasks.
+
+    On each task DEEP's mean score (evaluations 91-110) is less than 0.1 below SAC's and BBE's.
+    """
+    return _all(
+        compare("score", evidence.score("sac_deep", task), evidence.score(other, task), NOT_WORSE)
+        for task in SUITE
+        for other in ("sac", "sac_bbe")
+    )
+
+
+def never_worse(evidence: Evidence) -> Verdict:
+    """DEEP is never worse than SAC: not on one of the eight tasks.
+
+    On each task DEEP's mean final return and its mean return over all episodes are less than 0.1
+    below SAC's.
+    """
+    return _all(
+        test(evidence, task, "sac_deep", "sac", NOT_WORSE)
+        for task in SUITE
+        for test in (_final, _whole)
+    )
+
+
+def two_q_never_better(evidence: Evidence) -> Verdict:
+    """Two Q functions with one policy (SAC 2Q) never outperform BBE.
+
+    On each of the eight tasks BBE's mean final return is less than 0.1 below SAC 2Q's.
+    """
+    return _all(_final(evidence, task, "sac_bbe", "sac_2q", NOT_WORSE) for task in SUITE)
+
+
+def data_efficiency(evidence: Evidence) -> Verdict:
+    """DEEP needs several times less data than SAC on sparse tasks; many are as fast as dense ones.
+
+    A run solves a task at the first of ten evaluations in a row that return more than half of the
+    best on average, or else one episode after its budget. (1) On each explore task SAC's mean
+    episode minus twice DEEP's is above 0; a seed that neither solves counts as 0. (2) On at least
+    two explore tasks DEEP's mean final return is above 0.5, and its mean return over all episodes
+    is less than 0.1 below its own on the original task.
+    """
+    faster = [_times_faster(evidence, task) for task in EXPLORE]
+    as_fast = [_as_fast_as_original(evidence, task) for task in EXPLORE]
+    many = at_least(MANY, [every(part.outcome for part in pair) for pair in as_fast])
+    outcome = every([*(part.outcome for part in faster), many])
+    pairs = zip(faster, as_fast, strict=True)
+    return Verdict(outcome, tuple(part for one, pair in pairs for part in (one, *pair)))
+
+
+def _all(parts: Iterable[Part]) -> Verdict:
+    found = tuple(parts)
+    return Verdict(every(part.outcome for part in found), found)
+
+
+def _counted(evidence: Evidence, tasks: Sequence[str], wanted: dict[Outcome, int]) -> Verdict:
+    parts = tuple(kind(_final(evidence, task, "sac_bbe", "sac", EQUAL)) for task in tasks)
+    return Verdict(pattern((part.outcome for part in parts), wanted), parts)
+
+
+def _final(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Part:
+    budget = evidence.budget(task, agent, other)
+    x, y = (evidence.final(name, task, budget) for name in (agent, other))
+    return compare("final return", x, y, limits)
+
+
+def _whole(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Part:
+    budget = evidence.budget(task, agent, other)
+    x, y = (evidence.whole(name, task, budget) for name in (agent, other))
+    return compare("mean return", x, y, limits)
+
+
+def _times_faster(evidence: Evidence, task: str) -> Part:
+    """Whether SAC takes several times as many episodes to solve a task."""
+    budget = evidence.budget(task, "sac", "sac_deep")
+    level = SOLVED * lookup(task).best_return
+    sac, deep = (
+        evidence.first_above(agent, task, level, budget, SOLVED_FOR)
+        for agent in ("sac", "sac_deep")
+    )
+    saved = sac.values - SEVERAL * deep.values
+    neither = (sac.values > budget) & (deep.values > budget)  # which says nothing of either
+    what = f"episodes to solve: sac − {SEVERAL} × sac_deep"
+    return weigh(what, [sac, deep], saved.mask(neither, 0.0), HIGHER, 1)
+
+
+def _as_fast_as_original(evidence: Evidence, task: str) -> tuple[Part, Part]:
+    """Whether DEEP solves an explore task, and learns it as fast as the original."""
+    original = lookup(task).partner or ""
+    budget = min(evidence.budget(name, "sac_deep") for name in (task, original))
+    here, there = (evidence.whole("sac_deep", name, budget) for name in (task, original))
+    return (
+        measure("final return", evidence.final("sac_deep", task, budget), Limits(low=SOLVED)),
+        compare("mean return, two tasks", here, there, NOT_WORSE),
+    )

@@ -1,0 +1,118 @@
+"""What a figure may ask for: every number of one preset, computed once, none by the figure."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.bootstrap import (
+    Estimate,
+    ScoreMatrix,
+    estimate,
+    performance_profile,
+    probability_of_improvement,
+)
+from analysis.curves import WINDOWS, curve, suite_curve
+from analysis.look import ordered
+from analysis.scores import load, matrix, run_scores
+from explore_suite.results import ResultStore, RunKey
+from explore_suite.tasks import TASKS, lookup
+
+ORIGINAL = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "original")
+EXPLORE = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "explore")
+SUITE = ORIGINAL + EXPLORE
+THRESHOLDS = tuple(step / 50 for step in range(51))  # of normalised scores
+
+
+class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has trained yet
+    """The store lacks the runs of a figure; the message says which."""
+
+
+class Numbers:
+    """A store as figures see it. Curves are smoothed as their task's group was when published."""
+
+    def __init__(self, root: Path | str, preset: str, table: pd.DataFrame | None = None) -> None:
+        """Reads the store unless its table of episodes is given."""
+        table = load(root) if table is None else table
+        self.store = ResultStore(root)
+        self.preset = preset
+        self.table = table[table.preset == preset]
+        self._curves: dict[tuple[Any, ...], pd.DataFrame] = {}
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """One row per run."""
+        return run_scores(self.table)
+
+    @cached_property
+    def agents(self) -> list[str]:
+        """Everyone with a run, in order."""
+        return ordered(self.table.agent.unique())
+
+    def seeds(self, agent: str, task: str) -> list[int]:
+        """Seeds with any episode."""
+        return sorted(set(self.table[self._is(agent, task)].seed))
+
+    def curve(
+        self, agent: str, task: str, column: str = "return", skip: int = 0
+    ) -> pd.DataFrame | None:
+        """Mean over seeds by episode, with interval; None without runs. Returns are smoothed."""
+        key = (agent, task, column, skip)
+        if key not in self._curves:
+            window = WINDOWS[lookup(task).group] if column == "return" else 0
+            self._curves[key] = curve(self.table, self.preset, *key[:2], window, column, skip)
+        found = self._curves[key]
+        return None if found.empty else found
+
+    def matrix(self, agent: str, tasks: Sequence[str], column: str = "normalised") -> ScoreMatrix:
+        """The agent's runs by seed and task."""
+        return matrix(self.scores, agent, tasks, self.preset, column)
+
+    def score(self, agent: str, task: str) -> tuple[Estimate, list[float]]:
+        """Mean score of an agent on a task, with interval, and the score of each seed."""
+        found = self.matrix(agent, [task], "score")
+        return estimate(found, "mean"), found.values[:, 0].tolist()
+
+    def complete(self, tasks: Sequence[str]) -> dict[str, ScoreMatrix]:
+        """The matrix of every agent that has a seed with scores on all of these tasks, in order."""
+        agents = ordered(self.table[self.table.task.isin(tasks)].agent.unique())
+        found = {agent: self.matrix(agent, tasks) for agent in agents}
+        complete = {agent: cells for agent, cells in found.items() if cells.seeds}
+        if not complete:
+            raise NotEnoughRuns(f"no agent has scores on all of {', '.join(tasks)}")
+        return complete
+
+    def suite_curve(self, cells: ScoreMatrix) -> pd.DataFrame:
+        """IQM of normalised returns by episode, over the seeds and tasks of a matrix."""
+        window = WINDOWS[lookup(cells.tasks[0]).group]
+        return suite_curve(self.table, self.preset, cells.agent, cells.tasks, cells.seeds, window)
+
+    def profile(self, cells: ScoreMatrix) -> pd.DataFrame:
+        """Share of runs above each threshold."""
+        return performance_profile(cells, THRESHOLDS)
+
+    def aggregate(self, cells: ScoreMatrix, statistic: str) -> Estimate:
+        """An aggregate over tasks, with interval."""
+        return estimate(cells, statistic)
+
+    def improvement(self, x: ScoreMatrix, y: ScoreMatrix) -> Estimate:
+        """How likely x beats y."""
+        return probability_of_improvement(x, y)
+
+    def states(self, agent: str, task: str) -> dict[str, Any] | None:
+        """The states file of the first seed that left one."""
+        for seed in self.seeds(agent, task):
+            found = self.store.states(RunKey(self.preset, agent, lookup(task).id, seed))
+            if found is not None:
+                return found | {"seed": seed}
+        return None
+
+    def missing(self) -> list[str]:
+        """What keeps seeds of the control suite out of its figures, one line each."""
+        agents = ordered(self.table[self.table.task.isin(SUITE)].agent.unique())
+        return [line for agent in agents for line in self.matrix(agent, SUITE).missing]
+
+    def _is(self, agent: str, task: str) -> pd.Series:
+        return (self.table.agent == agent) & (self.table.task == task)

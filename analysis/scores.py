@@ -1,0 +1,137 @@
+"""How a number is made: run files -> table of episodes -> score per run -> (seed, task) matrix.
+
+A *return* belongs to an episode; a *score* is the mean evaluation return of a run over its task's
+`score_window`. Estimates and curves over seeds are in `bootstrap` and `curves`.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.bootstrap import (
+    Estimate,
+    ScoreMatrix,
+    estimate,
+    performance_profile,
+    probability_of_improvement,
+)
+from analysis.curves import curve, suite_curve
+from explore_suite.results import COLUMNS, Header, ResultStore, Run
+from explore_suite.tasks import lookup
+
+__all__ = [
+    "Estimate", "ScoreMatrix", "curve", "estimate", "headers", "load", "matrix",
+    "performance_profile", "probability_of_improvement", "run_scores", "suite_curve",
+]  # fmt: skip
+
+RUN = ["preset", "agent", "task", "seed"]  # what makes a run the same run
+EPISODE_COLUMNS = [*RUN, *COLUMNS, "finished", "episodes"]
+SCORE_COLUMNS = [*RUN, "score", "normalised", "coverage", "seconds", "finished"]
+_MIN_EPISODES = 10  # the first of a score window; fewer make no score
+
+
+def load(root: Path | str) -> pd.DataFrame:
+    """One row per episode of every run in the store, with the EPISODE_COLUMNS."""
+    return episode_table(ResultStore(root).runs())
+
+
+def episode_table(runs: Iterable[Run]) -> pd.DataFrame:
+    """One row per episode of these runs; `task` is the short name, `episodes` the budget."""
+    rows = [
+        (header.preset, header.agent, lookup(header.task).name, header.seed, *row,
+         header.finished, header.episodes)
+        for header, episodes in runs
+        for row in episodes
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=EPISODE_COLUMNS)
+
+
+def headers(root: Path | str) -> pd.DataFrame:
+    """One row per run: what it was, on what code, versions and machine, and who wrote it."""
+    return pd.DataFrame([_record(run.header) for run in ResultStore(root).runs()])
+
+
+def run_scores(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per run of an episode table, with the SCORE_COLUMNS.
+
+    `normalised` is 0 at the return of random actions and 1 at the best known; `coverage` is that of
+    training at the end of the window; `seconds` are per 100 training episodes. A run that has not
+    evaluated the first ten episodes of its window has no score and no coverage: NaN.
+    """
+    runs = [
+        dict(zip(RUN, key, strict=True)) | _score(rows)
+        for key, rows in table.groupby(RUN, sort=True)
+    ]
+    return pd.DataFrame(runs, columns=SCORE_COLUMNS)
+
+
+def matrix(
+    scores: pd.DataFrame,
+    agent: str,
+    tasks: Sequence[str],
+    preset: str,
+    column: str = "normalised",
+) -> ScoreMatrix:
+    """An agent's scores by seed and task; what other seeds lack is listed in `missing`."""
+    mine = scores[(scores.preset == preset) & (scores.agent == agent) & scores.task.isin(tasks)]
+    cells = mine.pivot(index="seed", columns="task", values=column)
+    cells = cells.reindex(columns=pd.Index(tasks, name="task")).astype(float)
+    complete = cells.dropna()
+    return ScoreMatrix(agent, complete, _missing(agent, cells, complete))
+
+
+def _missing(agent: str, cells: pd.DataFrame, complete: pd.DataFrame) -> tuple[str, ...]:
+    """One line per task that lacks seeds other tasks have, and one that says what is used then."""
+    gaps = cells.isna()
+    bare = [task for task in cells.columns if gaps[task].all()]
+    lines = [f"{agent}: no run with a score on {', '.join(bare)}"] if bare else []
+    lines += [
+        f"{agent} {task}: {_seeds(cells.index[gaps[task]])} missing"
+        for task in cells.columns
+        if gaps[task].any() and task not in bare
+    ]
+    if lines and len(complete):
+        lines.append(f"{agent}: {_seeds(complete.index)} used, which all tasks have")
+    return tuple(lines)
+
+
+def _seeds(seeds: Iterable[int]) -> str:
+    numbers = list(map(str, seeds))
+    return f"seed{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+
+
+def _score(rows: pd.DataFrame) -> dict[str, object]:
+    sheet = lookup(rows.task.iloc[0])
+    first, last = sheet.score_window
+    window = rows[rows.episode.between(first, last)]
+    evaluated = window[window.phase == "eval"].set_index("episode")["return"]
+    begun = set(range(first, first + _MIN_EPISODES)) <= set(evaluated.index)
+    score = evaluated.mean() if begun else np.nan
+    trained = window[window.phase == "train"].coverage
+    return {
+        "score": score,
+        "normalised": (score - sheet.random_return) / (sheet.best_return - sheet.random_return),
+        "coverage": trained.iloc[-1] if begun and len(trained) else np.nan,
+        "seconds": 100 * rows.seconds.max() / rows.episode.max(),
+        "finished": bool(rows.finished.iloc[0]),
+    }
+
+
+def _record(header: Header) -> dict[str, object]:
+    return {
+        "preset": header.preset,
+        "agent": header.agent,
+        "task": lookup(header.task).name,
+        "seed": header.seed,
+        "episodes": header.episodes,
+        "finished": header.finished,
+        "commit": header.code.get("commit", ""),
+        "dirty": header.code.get("dirty", False),
+        "fingerprint": header.fingerprint,
+        "versions": header.versions,
+        "machine": header.machine,
+        "threads": header.threads,
+        "source": header.source,
+    }

@@ -1,0 +1,207 @@
+"""From run files to scores, matrices and curves, against tables worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+from scipy import stats
+
+from analysis import scores
+from analysis.curves import WINDOWS
+from explore_suite.results import EpisodeRow, Run
+from explore_suite.tasks import lookup
+
+TASK = "BallInCupExplore"  # random actions earn 0 there, the best return is 1000
+
+
+def run(agent="a", task=TASK, seed=0, episodes=110, value=float, preset="cpu") -> Run:
+    """Evaluations return `value(episode)`, training nothing; coverage is episode / 1000."""
+    cell = synthetic.Cell(agent, task, seed, episodes)
+    rows = [
+        EpisodeRow(phase, e, e * 1000, earned, 1000, 0, e / 1000, 2.0 * e)
+        for e in range(1, episodes + 1)
+        for phase, earned in (("train", 0.0), ("eval", value(e)))
+    ]
+    return Run(synthetic.header(cell, preset, finished=True), rows)
+
+
+def table(*runs: Run) -> pd.DataFrame:
+    return scores.episode_table(runs)
+
+
+def score_of(one: Run) -> pd.Series:
+    return scores.run_scores(table(one)).iloc[0]
+
+
+def test_a_table_holds_every_row_of_the_store(tmp_path):
+    cells = synthetic.cells(("sac", "sac_deep"), (TASK, "GridWorld"), 2, episodes=3)
+    synthetic.write(tmp_path, cells)
+    found = scores.load(tmp_path)
+    assert len(found) == 2 * 2 * 2 * 3 * 2
+    assert list(found.columns) == scores.EPISODE_COLUMNS
+    expected = synthetic.invent(cells[1]).rows[3]
+    row = found[(found.agent == "sac") & (found.task == TASK) & (found.seed == 1)].iloc[3]
+    assert tuple(row[4:12]) == tuple(expected)
+    assert row.finished and row.episodes == 3
+
+
+def test_headers_say_where_each_run_comes_from(tmp_path):
+    synthetic.write(tmp_path, synthetic.cells(("sac",), (TASK,), 2, episodes=1))
+    found = scores.headers(tmp_path)
+    assert found.seed.tolist() == [0, 1]
+    assert (found.source == synthetic.SOURCE).all()
+    assert found.versions[0] == {"mujoco": "0.0.0"}
+
+
+def test_an_empty_store_gives_empty_tables(tmp_path):
+    found = scores.load(tmp_path / "nowhere")
+    assert found.empty and list(found.columns) == scores.EPISODE_COLUMNS
+    assert list(scores.run_scores(found).columns) == scores.SCORE_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("episodes", "expected"),
+    [(110, 100.5), (200, 100.5), (100, 95.5), (103, 97.0), (99, np.nan), (5, np.nan)],
+)
+def test_a_score_is_the_mean_of_the_evaluations_in_the_window(episodes, expected):
+    found = score_of(run(episodes=episodes))
+    np.testing.assert_allclose(found.score, expected)
+    np.testing.assert_allclose(found.normalised, expected / 1000)
+
+
+def test_a_gap_in_the_first_ten_makes_no_score():
+    whole = run()
+    rows = [row for row in whole.rows if not (row.phase == "eval" and row.episode == 95)]
+    assert np.isnan(score_of(Run(whole.header, rows)).score)
+
+
+def test_each_task_has_its_own_window():
+    assert score_of(run(task="HallwayAdversarial", episodes=100)).score == 55.5
+    assert score_of(run(task="GridWorld", episodes=400)).score == 290.5
+
+
+def test_normalised_scores_run_from_random_to_best(sheet):
+    last = sheet.score_window[1]
+    for value, expected in ((sheet.random_return, 0.0), (sheet.best_return, 1.0)):
+        found = score_of(run(task=sheet.name, episodes=last, value=lambda e, v=value: v))
+        assert found.normalised == pytest.approx(expected, abs=1e-12)
+
+
+def test_coverage_is_read_at_the_end_of_the_window_and_time_per_100_episodes():
+    found = score_of(run(episodes=200))
+    assert found.coverage == pytest.approx(0.110)
+    assert found.seconds == pytest.approx(200.0)
+
+
+def constant(agent, task, seed, value, episodes=110):
+    return run(agent, task, seed, episodes, lambda e: value)
+
+
+def test_a_matrix_has_seeds_as_rows_and_tasks_in_the_order_asked_for():
+    tasks = ["ReacherExplore", TASK]
+    runs = [constant("a", task, seed, 100 * seed + place)
+            for place, task in enumerate(tasks) for seed in (0, 1, 2)]  # fmt: skip
+    found = scores.matrix(scores.run_scores(table(*runs)), "a", tasks, "cpu", "score")
+    np.testing.assert_array_equal(found.values, [[0, 1], [100, 101], [200, 201]])
+    assert (found.seeds, found.tasks, found.missing) == ((0, 1, 2), tuple(tasks), ())
+
+
+def test_what_is_missing_is_listed_and_what_is_used_is_said():
+    runs = [constant("a", TASK, seed, 5.0) for seed in range(5)]
+    runs += [constant("a", "ReacherExplore", seed, 5.0) for seed in range(3)]
+    runs += [constant("a", "ReacherExplore", 3, 5.0, episodes=99)]  # too short for a score
+    runs += [constant("b", "ReacherExplore", 4, 5.0)]
+    table_of = scores.run_scores(table(*runs))
+    found = scores.matrix(table_of, "a", [TASK, "ReacherExplore"], "cpu")
+    assert found.seeds == (0, 1, 2)
+    assert found.missing == (
+        "a ReacherExplore: seeds 3, 4 missing",
+        "a: seeds 0, 1, 2 used, which all tasks have",
+    )
+    nothing = scores.matrix(table_of, "b", [TASK, "ReacherExplore"], "cpu")
+    assert nothing.seeds == () and nothing.missing == (f"b: no run with a score on {TASK}",)
+    assert scores.estimate(nothing, "iqm").seeds == 0
+
+
+def test_presets_do_not_mix():
+    runs = [run(preset="cpu"), run(preset="paper", seed=1)]
+    found = scores.matrix(scores.run_scores(table(*runs)), "a", [TASK], "paper")
+    assert found.seeds == (1,)
+
+
+@pytest.mark.parametrize(
+    ("window", "before", "after"), [(20, 10, 10), (10, 5, 5), (5, 3, 2), (0, 0, 0)]
+)
+def test_each_seed_is_smoothed_over_the_published_frame(window, before, after):
+    returns = np.random.default_rng(0).uniform(0, 1000, 40)
+    one = run(episodes=40, value=lambda e: returns[e - 1])
+    found = scores.curve(table(one), "cpu", "a", TASK, window)
+    expected = [returns[max(0, i - before) : i + after + 1].mean() for i in range(40)]
+    np.testing.assert_allclose(found["mean"], expected)
+    assert set(WINDOWS.values()) == {20, 10, 5}
+
+
+def test_a_curve_is_the_mean_over_the_seeds_that_reach_an_episode():
+    lengths = (4, 4, 4, 2)
+    runs = [constant("a", TASK, seed, 10.0 * seed, n) for seed, n in enumerate(lengths)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 0)
+    assert found.episode.tolist() == [1, 2, 3, 4]
+    assert found["mean"].tolist() == [15.0, 15.0, 10.0, 10.0]
+    assert found.seeds.tolist() == [4, 4, 3, 3]
+    assert (found.low < found["mean"]).all() and (found.high > found["mean"]).all()
+
+
+def test_two_seeds_give_a_line_without_a_band():
+    runs = [constant("a", TASK, seed, 10.0 * seed, 5) for seed in range(2)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    assert found["mean"].tolist() == [5.0] * 5
+    assert found.low.isna().all() and found.high.isna().all()
+
+
+def test_the_band_is_the_bootstrap_interval_of_the_mean_over_seeds():
+    returns = np.random.default_rng(1).gamma(2.0, 100.0, 8)
+    runs = [constant("a", TASK, seed, value, 2) for seed, value in enumerate(returns)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 0).iloc[0]
+    reference = stats.bootstrap(
+        (returns,), np.mean, method="percentile", n_resamples=20_000, rng=0
+    ).confidence_interval
+    width = reference.high - reference.low
+    np.testing.assert_allclose((found.low, found.high), reference, atol=0.06 * width)
+
+
+def test_a_warm_start_is_left_out_before_smoothing_and_episodes_count_from_there():
+    one = run(task="GridWorld", episodes=30, value=lambda e: 1000.0 if e <= 20 else float(e))
+    found = scores.curve(table(one), "cpu", "a", "GridWorld", 10, skip=20)
+    assert found.episode.tolist() == list(range(1, 11))
+    assert found["mean"][0] == np.mean(range(21, 27))
+
+
+def test_coverage_is_that_of_training():
+    one = run(episodes=3)
+    rows = [row._replace(coverage=9.0) if row.phase == "eval" else row for row in one.rows]
+    found = scores.curve(table(Run(one.header, rows)), "cpu", "a", TASK, 0, "coverage")
+    np.testing.assert_allclose(found["mean"], [0.001, 0.002, 0.003])
+
+
+def test_an_agent_without_runs_has_an_empty_curve():
+    assert scores.curve(table(run()), "cpu", "nobody", TASK, 20).empty
+
+
+def test_a_suite_curve_is_the_iqm_of_normalised_returns():
+    tasks, seeds, episodes = (TASK, "ReacherHard"), (0, 1, 2, 3), 6
+    returns = np.random.default_rng(2).uniform(0, 1000, (4, 2, episodes + 1))
+    runs = [
+        run("a", task, seed, episodes + place, lambda e, s=seed, p=place: returns[s, p, min(e, 6)])
+        for place, task in enumerate(tasks)
+        for seed in seeds
+    ]
+    found = scores.suite_curve(table(*runs), "cpu", "a", tasks, seeds, 0)
+    assert found.episode.tolist() == list(range(1, episodes + 1))  # the shortest run's
+    for index, episode in enumerate(found.episode):
+        normalised = [
+            (returns[:, place, episode] - lookup(task).random_return)
+            / (lookup(task).best_return - lookup(task).random_return)
+            for place, task in enumerate(tasks)
+        ]
+        assert found["mean"][index] == pytest.approx(stats.trim_mean(np.ravel(normalised), 0.25))
+    assert (found.seeds == 4).all() and (found.low <= found.high).all()
