@@ -26,6 +26,7 @@ class ExplorerConfig:
 
     hidden: int = 512  # units per hidden layer; paper and code
     layers: int = 2  # hidden layers; paper and code
+    bias_spread: float = 0.0  # hidden biases start evenly within +- this; code: all at zero
     learning_rate: float = 1e-2  # Adam's; code (the paper prints 1e-3)
     batch_size: int = 128  # transitions per update; paper and code
     update_candidates: int = 64  # uniform next actions in a target; paper and code
@@ -75,7 +76,10 @@ class Explorer:
         self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
         sizes = [len(bounds.obs_low) + len(bounds.action_low), *[config.hidden] * config.layers, 1]
         net_seed, own_seed, replay_seed = spawn_seeds(seed, 3)
-        self._net, self._target = (QNetwork(sizes, seed=net_seed, device=device) for _ in range(2))
+        self._net, self._target = (
+            QNetwork(sizes, seed=net_seed, device=device, bias_spread=config.bias_spread)
+            for _ in range(2)
+        )
         self._adam = Adam([self._net.params], config.learning_rate)
         self._updates = 0
         self._rng = torch.Generator().manual_seed(own_seed)  # on the CPU for every device

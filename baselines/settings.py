@@ -49,10 +49,13 @@ PRESETS = {
         # The first episode is uniform, as in `paper`; every update after it learns.
         sac={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4,
              "updates_per_step": 0.25, "seed_updates": 0},
-        sac_explorer={"hidden": 128, "learning_rate": 1e-3, "batch_size": 64,
+        # With a fraction of the published updates, biases that start at zero never spread: the
+        # exploration Q stays a cone over its box, and drives a Hallway's agent into its corner.
+        sac_explorer={"hidden": 128, "bias_spread": 1.0, "learning_rate": 1e-3, "batch_size": 64,
                       "update_candidates": 16, "updates_per_step": 1, "target_every": 1},
         ddqn={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
-        ddqn_explorer={"hidden": 128, "batch_size": 64, "updates_per_step": 4, "target_every": 4},
+        ddqn_explorer={"hidden": 128, "bias_spread": 1.0, "batch_size": 64,
+                       "updates_per_step": 4, "target_every": 4},
         count={"max_rows": 4096},
     ),
 }  # fmt: skip

@@ -19,8 +19,9 @@ PAPER_SAC = {
     "replay_capacity": 1_000_000, "warmup_steps": 128, "seed_updates": 500, "updates_per_step": 1.0,
 }  # fmt: skip
 PAPER_EXPLORER = {
-    "hidden": 512, "layers": 2, "learning_rate": 1e-2, "batch_size": 128, "update_candidates": 64,
-    "behaviour_candidates": 64, "temperature": 0.1, "update_temperature": None,
+    "hidden": 512, "layers": 2, "bias_spread": 0.0, "learning_rate": 1e-2, "batch_size": 128,
+    "update_candidates": 64, "behaviour_candidates": 64, "temperature": 0.1,
+    "update_temperature": None,
     "prior_count": 1e-3, "discount": 0.99, "updates_per_step": 2, "target_every": 2,
     "optimism": True, "start_after": 128, "adapt": "step",
 }  # fmt: skip
