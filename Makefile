@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test bench setup
+.PHONY: demo test bench report setup
 
 demo: setup
 	$(BIN)/python -m explore_suite.demo
@@ -15,6 +15,10 @@ test: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# Figures, leaderboard and reproduction report, from results/runs alone.
+report: setup
+	$(BIN)/explore-suite report
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m baselines.bench

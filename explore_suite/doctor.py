@@ -16,7 +16,6 @@ from explore_suite.errors import RenderingUnavailableError
 _PACKAGES = {
     "core": ("gymnasium", "dm_control", "mujoco", "numpy"),
     "baselines": ("torch", "pykeops", "safetensors", "tyro", "tqdm", "rich"),
-    "analysis": ("pandas", "matplotlib", "seaborn", "rliable", "pydantic", "jinja2", "plotly"),
     "video": ("imageio", "imageio-ffmpeg", "moviepy", "pygame"),
     "ray": ("ray",),
 }

@@ -54,6 +54,7 @@ def test_python_blocks_run_in_order():
         exec(compile(block, "README.md", "exec"), scope)  # noqa: S102
     assert scope["truncated"] and scope["coverage"].fraction > 0
     assert scope["row"].phase == "eval"
+    assert scope["env"].finished
 
 
 def test_every_picture_exists():

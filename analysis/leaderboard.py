@@ -1,0 +1,52 @@
+"""The leaderboard: rows of all methods, as a page and as Markdown.
+
+The steps: `gather` the runs and submissions, make `rows` of them, write these down.
+"""
+
+import logging
+from pathlib import Path
+
+from analysis.entries import Board, gather
+from analysis.leaderboard_markdown import markdown
+from analysis.leaderboard_page import html
+from analysis.leaderboard_rows import Row, rows
+from analysis.leaderboard_sections import SECTIONS
+from explore_suite.console import say
+from explore_suite.results import replace_text
+
+__all__ = ["SECTIONS", "Board", "Row", "gather", "make_page", "rows", "write", "write_page"]
+
+TITLE = "explore_suite leaderboard"
+_log = logging.getLogger(__name__)
+
+
+def write(root: Path, out: Path, preset: str) -> None:
+    """Writes OUT/leaderboard.md and OUT/leaderboard.html; they show every preset."""
+    board = _gather(root)
+    found = rows(board)
+    out.mkdir(parents=True, exist_ok=True)
+    replace_text(out / "leaderboard.md", markdown(found))
+    replace_text(out / "leaderboard.html", html(board, found, TITLE))
+
+
+def write_page(root: Path | str, out_file: Path | str, title: str = TITLE) -> None:
+    """Writes the page of a store, with curves, visited states and rows, to one file."""
+    path = Path(out_file)
+    page = make_page(root, title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, page)
+
+
+def make_page(root: Path | str, title: str = TITLE) -> str:
+    """The page of a store."""
+    board = _gather(root)
+    return html(board, rows(board), title)
+
+
+def _gather(root: Path | str) -> Board:
+    """The board; says what is left out, and why."""
+    board = gather(root)
+    for line in board.refused:
+        say(f"  refused: {line}")
+    _log.info("  %d runs of %d methods", len(board.runs), len(board.entries))
+    return board

@@ -1,0 +1,82 @@
+"""`explore-suite leaderboard`: write the page, and show it to a browser on this machine."""
+
+import argparse
+import contextlib
+import logging
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from analysis.leaderboard import write_page
+from explore_suite.console import say
+from explore_suite.errors import UserError
+
+HOST = "127.0.0.1"  # nobody else's business
+MAX_PORT = 65535
+
+
+def main(arguments: list[str]) -> None:
+    """Writes the page; with --serve, shows it until interrupted."""
+    options = _parser().parse_args(arguments)
+    if not 0 <= options.port <= MAX_PORT:
+        raise UserError(f"--port must be 0 (any) to {MAX_PORT}, got {options.port}")
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.getLogger("absl").setLevel(logging.WARNING)  # rliable announces every interval
+    out = options.out or options.results.parent / "leaderboard.html"
+    try:
+        write_page(options.results, out)
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror}") from error
+    say(f"written to {out}")
+    if options.serve:
+        serve(out.read_bytes(), options.port)
+
+
+def serve(page: bytes, port: int) -> None:
+    """Answers with this page, and nothing else, until interrupted."""
+    try:
+        server = make_server(page, port)
+    except OSError as error:
+        raise UserError(f"port {port}: {error.strerror}; --port takes another") from error
+    with server, contextlib.suppress(KeyboardInterrupt):
+        say(f"http://{HOST}:{server.server_port}/ (Ctrl-C ends)")
+        server.serve_forever()
+
+
+def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
+    """A server of one page, on this machine only; port 0 takes any that is free."""
+
+    class OnePage(BaseHTTPRequestHandler):
+        """Knows one address."""
+
+        def do_GET(self) -> None:
+            """The page, or 404."""
+            if self.path.partition("?")[0] not in ("/", "/leaderboard.html"):
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Requests of one's own browser are no news."""
+
+    return ThreadingHTTPServer((HOST, port), OnePage)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="explore-suite leaderboard",
+        description="Write the leaderboard of a store and of the submissions beside it, as one "
+        "HTML file that opens from disk without a network.",
+    )
+    parser.add_argument(
+        "--results", type=Path, default=Path("results/runs"), help="store of runs (%(default)s)"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="file to write (leaderboard.html beside the store)"
+    )
+    parser.add_argument("--serve", action="store_true", help=f"show it on http://{HOST}")
+    parser.add_argument("--port", type=int, default=8000, help="of --serve (%(default)s)")
+    return parser

@@ -1,0 +1,205 @@
+// Learning curves: a line and a band per method, drawn anew for each width; a cursor by pointer or keys.
+
+const HEIGHT = 300; // pixels
+const EDGE = { left: 48, right: 12, top: 10, bottom: 38 };
+const COLUMNS = { return: "Return", coverage: "Coverage" };
+
+// Round steps of an axis: about `count` of them between 0 and `top`.
+function ticks(top, count) {
+  const raw = top / count;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= raw * 0.999);
+  return Array.from({ length: Math.floor(top / step + 1.001) }, (_, index) => index * step);
+}
+
+function written(value, column) {
+  if (value === null) return MISSING;
+  if (column === "coverage") return `${(100 * value).toFixed(1)} %`;
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(1);
+}
+
+// SVG path along the points (episode, value); a gap where a value is missing.
+function path(episodes, values, x, y) {
+  let open = false;
+  return episodes.map((episode, index) => {
+    if (values[index] === null) {
+      open = false;
+      return "";
+    }
+    const command = open ? "L" : "M";
+    open = true;
+    return `${command}${x(episode).toFixed(1)},${y(values[index]).toFixed(1)}`;
+  }).join("");
+}
+
+// SVG path around the interval, one piece per stretch of episodes that has one.
+function band(curve, x, y) {
+  const pieces = [];
+  let piece = [];
+  curve.episode.forEach((_, index) => {
+    if (curve.low[index] !== null) piece.push(index);
+    if (piece.length && (curve.low[index] === null || index === curve.episode.length - 1)) {
+      pieces.push(piece);
+      piece = [];
+    }
+  });
+  return pieces.map((indices) => {
+    const point = (index, values) => `${x(curve.episode[index]).toFixed(1)},${y(values[index]).toFixed(1)}`;
+    const up = indices.map((index) => point(index, curve.high));
+    const down = indices.map((index) => point(index, curve.low)).reverse();
+    return `M${[...up, ...down].join("L")}Z`;
+  }).join("");
+}
+
+class Chart {
+  constructor(figure, chart) {
+    this.figure = figure;
+    this.chart = chart;
+    this.column = chart.column;
+    this.off = new Set(); // lines that the reader switched off
+    this.filtered = new Set(); // lines that the filters leave out
+    this.cursor = null; // episode
+    this.svg = make("svg", { role: "img", tabindex: 0, height: HEIGHT });
+    this.legend = make("div", { class: "legend", role: "group", "aria-label": "Methods" });
+    this.choice = make("div", { class: "choice", role: "group", "aria-label": "What to draw" });
+    this.figure.prepend(this.choice, this.legend, this.svg);
+    this.addChoice();
+    this.addLegend();
+    this.listen();
+    new ResizeObserver(() => this.draw()).observe(figure);
+  }
+
+  lines() {
+    return this.chart.lines.filter(
+      (line) => line[this.column] && !this.off.has(line) && !this.filtered.has(line),
+    );
+  }
+
+  addChoice() {
+    for (const [column, title] of Object.entries(COLUMNS)) {
+      const button = make("button", { type: "button", "aria-pressed": String(column === this.column) }, title);
+      button.addEventListener("click", () => {
+        this.column = column;
+        for (const other of this.choice.children) other.setAttribute("aria-pressed", String(other === button));
+        this.draw();
+      });
+      this.choice.append(button);
+    }
+  }
+
+  addLegend() {
+    for (const line of this.chart.lines) {
+      const sample = make("svg", { width: 28, height: 8, "aria-hidden": "true" },
+        make("line", { class: "curve", x1: 0, x2: 28, y1: 4, y2: 4, "stroke-dasharray": line.dash }));
+      line.button = make("button", { type: "button", class: line.method, "aria-pressed": "true" }, sample, line.name);
+      line.button.addEventListener("click", () => {
+        if (!this.off.delete(line)) this.off.add(line);
+        line.button.setAttribute("aria-pressed", String(!this.off.has(line)));
+        this.draw();
+      });
+      this.legend.append(line.button);
+    }
+  }
+
+  filter(keep) {
+    this.filtered = new Set(this.chart.lines.filter((line) => !keep(line)));
+    for (const line of this.chart.lines) line.button.hidden = this.filtered.has(line);
+    this.draw();
+  }
+
+  draw() {
+    const width = this.figure.clientWidth;
+    if (!width) return;
+    const lines = this.lines();
+    this.last = Math.max(1, ...this.chart.lines.flatMap((line) => line[this.column]?.episode.slice(-1) ?? []));
+    const top = this.column === "coverage" ? 1 : this.chart.best * 1.05;
+    this.x = (episode) => EDGE.left + (episode / this.last) * (width - EDGE.left - EDGE.right);
+    this.y = (value) => HEIGHT - EDGE.bottom - (Math.max(0, value) / top) * (HEIGHT - EDGE.top - EDGE.bottom);
+    this.svg.setAttribute("width", width);
+    this.svg.setAttribute("aria-label", `${COLUMNS[this.column]} by training episode of ${lines.map((line) => line.name).join(", ") || "no method"}; the table below has the numbers`);
+    this.guide = make("line", { class: "guide", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
+    this.svg.replaceChildren(...this.axes(width), ...lines.flatMap((line) => this.drawLine(line)), this.guide);
+  }
+
+  axes(width) {
+    const right = width - EDGE.right;
+    const bottom = HEIGHT - EDGE.bottom;
+    const parts = [];
+    const [first, final] = this.chart.window;
+    if (first <= this.last) {
+      const start = this.x(first);
+      parts.push(make("rect", { class: "window", x: start, y: EDGE.top, width: this.x(Math.min(final, this.last)) - start, height: bottom - EDGE.top }));
+    }
+    for (const value of ticks(this.column === "coverage" ? 1 : this.chart.best, 5)) {
+      const text = this.column === "coverage" ? `${Math.round(100 * value)} %` : `${+value.toPrecision(6)}`;
+      parts.push(make("line", { class: "grid", x1: EDGE.left, x2: right, y1: this.y(value), y2: this.y(value) }));
+      parts.push(make("text", { x: EDGE.left - 6, y: this.y(value) + 4, "text-anchor": "end" }, text));
+    }
+    for (const episode of ticks(this.last, width < 480 ? 4 : 8)) {
+      parts.push(make("text", { x: this.x(episode), y: bottom + 16, "text-anchor": "middle" }, `${+episode.toPrecision(6)}`));
+    }
+    parts.push(make("text", { x: (EDGE.left + right) / 2, y: bottom + 33, "text-anchor": "middle" }, "training episode"));
+    if (this.column === "return") {
+      parts.push(make("line", { class: "best", x1: EDGE.left, x2: right, y1: this.y(this.chart.best), y2: this.y(this.chart.best) }));
+    }
+    return parts;
+  }
+
+  drawLine(line) {
+    const curve = line[this.column];
+    return [
+      make("path", { class: `band ${line.method}`, d: band(curve, this.x, this.y) }),
+      make("path", { class: `curve ${line.method}`, d: path(curve.episode, curve.mean, this.x, this.y), "stroke-dasharray": line.dash }),
+    ];
+  }
+
+  listen() {
+    this.svg.addEventListener("pointermove", (event) => {
+      const box = this.svg.getBoundingClientRect();
+      const share = (event.clientX - box.left - EDGE.left) / (box.width - EDGE.left - EDGE.right);
+      this.point(Math.round(share * this.last), event.clientX, event.clientY);
+    });
+    for (const end of ["pointerleave", "blur"]) this.svg.addEventListener(end, () => this.leave());
+    this.svg.addEventListener("keydown", (event) => {
+      const size = event.shiftKey ? 10 : 1;
+      const moves = { ArrowLeft: -size, ArrowRight: size, Home: -Infinity, End: Infinity };
+      if (event.key === "Escape") this.leave();
+      if (!(event.key in moves)) return;
+      event.preventDefault();
+      const episode = Math.min(this.last, Math.max(1, (this.cursor ?? 0) + moves[event.key]));
+      const box = this.svg.getBoundingClientRect();
+      this.point(episode, box.left + this.x(episode), box.top + EDGE.top);
+    });
+  }
+
+  leave() {
+    this.cursor = null;
+    this.guide.setAttribute("visibility", "hidden");
+    hideTip();
+  }
+
+  // Shows what every visible curve is at an episode.
+  point(episode, x, y) {
+    this.cursor = Math.min(this.last, Math.max(1, episode));
+    for (const end of ["x1", "x2"]) this.guide.setAttribute(end, this.x(this.cursor));
+    this.guide.setAttribute("visibility", "visible");
+    const found = this.lines().map((line) => [line, line[this.column].episode.indexOf(this.cursor)]);
+    const rows = found.filter(([, index]) => index >= 0)
+      .sort(([a, i], [b, j]) => b[this.column].mean[j] - a[this.column].mean[i])
+      .map(([line, index]) => this.tipLine(line, index));
+    showTip(x, y, make("b", {}, `Episode ${this.cursor}`), ...(rows.length ? rows : [make("p", {}, MISSING)]));
+  }
+
+  tipLine(line, index) {
+    const curve = line[this.column];
+    const [mean, low, high] = ["mean", "low", "high"].map((name) => written(curve[name][index], this.column));
+    const interval = curve.low[index] === null ? "no interval" : `[${low}, ${high}]`;
+    const seeds = curve.seeds[index];
+    return make("p", { class: line.method }, make("i", { class: "swatch" }),
+      `${line.name}: `, make("b", {}, mean), ` ${interval}, ${seeds} seed${seeds === 1 ? "" : "s"}`);
+  }
+}
+
+const charts = Object.entries(DATA.charts).map(
+  ([id, chart]) => new Chart(document.getElementById(id), chart),
+);

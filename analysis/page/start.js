@@ -1,0 +1,50 @@
+"use strict";
+// What the other scripts share: the page's data, elements, the tip at the pointer, the theme.
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const SVG = "http://www.w3.org/2000/svg";
+const MISSING = "missing";
+
+// An element with attributes and children. Text only ever becomes text, never markup.
+function make(tag, attributes = {}, ...children) {
+  const vector = ["svg", "g", "path", "line", "rect", "text", "circle"].includes(tag);
+  const element = vector ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const tip = document.getElementById("tip");
+
+// Shows the tip beside a point of the window, inside the window.
+function showTip(x, y, ...content) {
+  tip.replaceChildren(...content);
+  tip.hidden = false;
+  const width = document.documentElement.clientWidth;
+  const left = x + 16 + tip.offsetWidth > width ? x - 16 - tip.offsetWidth : x + 16;
+  const top = Math.min(y + 16, window.innerHeight - tip.offsetHeight - 8);
+  tip.style.left = `${Math.max(4, Math.min(left, width - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${Math.max(8, top)}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+
+const theme = document.getElementById("theme");
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function nameTheme() {
+  theme.setAttribute("aria-pressed", String(isDark()));
+}
+
+theme.addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  nameTheme();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
+nameTheme();

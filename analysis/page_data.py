@@ -1,0 +1,132 @@
+"""What the page's scripts draw: curves and visited states, as values that JSON can hold."""
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.colors import to_hex
+
+from analysis.entries import Board
+from analysis.leaderboard_rows import Row
+from analysis.leaderboard_sections import SECTIONS
+from analysis.look import style
+from explore_suite.errors import UserError
+from explore_suite.results import ResultStore
+from explore_suite.tasks import TASKS, lookup
+
+_log = logging.getLogger(__name__)
+_SHADES = 24  # of the heat maps
+_DIGITS = {"return": 2, "coverage": 4}  # of the curves
+
+
+def method_classes(board: Board) -> dict[str, str]:
+    """By label: the class that gives a method its colour."""
+    return {label: f"method-{index}" for index, label in enumerate(board.entries)}
+
+
+def search(row: Row) -> str:
+    """The text in which the reader's words are looked for."""
+    entry = row.entry
+    authors = entry.submission.authors if entry.submission else []
+    return " ".join([entry.name, entry.label, row.preset, entry.badge, *authors]).casefold()
+
+
+def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
+    """By id: one chart per task and section that has runs of it."""
+    found = {}
+    for sheet in TASKS.values():
+        for section in SECTIONS:
+            members = [row for row in rows if row.section == section and sheet.name in row.by_task]
+            members.sort(key=lambda row: list(board.entries).index(row.entry.label))
+            lines = [
+                _line(board, row, sheet.name) for row in members if row.by_task[sheet.name].runs
+            ]
+            if lines:
+                _log.info("  curves of %s (%s)", sheet.name, section.title)
+                found[f"chart-{sheet.name}-{section.setting}"] = {
+                    "best": sheet.best_return,
+                    "window": sheet.score_window,
+                    "column": "coverage" if section.rank_by == "coverage" else "return",
+                    "lines": lines,
+                }
+    return found
+
+
+def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
+    """By task: where each method has been, as far as a run of it left a states file."""
+    store, found = ResultStore(board.root), {}
+    for header, _ in board.runs:  # seeds in order; the first with a file is shown
+        key = (lookup(header.task).name, header.preset, header.agent)
+        if key not in found and (state := store.states(header.key)) is not None:
+            found[key] = state | {"seed": header.seed}
+    panels: dict[str, list[dict[str, Any]]] = {}
+    order = list(board.entries)
+    for task, preset, label in sorted(found, key=lambda key: (key[1], order.index(key[2]))):
+        mine = panels.setdefault(task, [])
+        place = {"id": f"heat-{task}-{len(mine)}", "name": board.entries[label].name,
+                 "preset": preset, "label": label}  # fmt: skip
+        mine.append(place | _panel(found[task, preset, label], f"{preset}/{label}/{task}"))
+    return panels
+
+
+def ramp() -> list[str]:
+    """Colours of the heat maps, from few visits to many; those of the figures."""
+    colours = matplotlib.colormaps["viridis"]
+    return [to_hex(colours(step / (_SHADES - 1))) for step in range(_SHADES)]
+
+
+def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
+    """A method's curves on a task, and how they are called and drawn."""
+    label, several = row.entry.label, len(board.numbers) > 1
+    numbers = board.numbers[row.preset]
+    return {
+        "name": f"{row.entry.name} ({row.preset})" if several else row.entry.name,
+        "preset": row.preset,
+        "search": search(row),
+        "method": method_classes(board)[label],
+        "dash": _dash(style(label, board.entries).line),
+    } | {
+        column: _curve(numbers.curve(label, task, column), digits)
+        for column, digits in _DIGITS.items()
+    }
+
+
+def _curve(found: pd.DataFrame | None, digits: int) -> dict[str, list[Any]] | None:
+    if found is None:
+        return None
+    numbers = {
+        name: [_rounded(value, digits) for value in found[name]] for name in ("mean", "low", "high")
+    }
+    return {"episode": found.episode.tolist(), "seeds": found.seeds.tolist()} | numbers
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    return None if math.isnan(value) else round(float(value), digits)
+
+
+def _dash(line: Any) -> str:
+    """A line style of matplotlib as SVG's, for a line 2 pixels wide."""
+    return "" if line == "-" else " ".join(f"{2 * length:g}" for length in line[1])
+
+
+def _panel(state: dict[str, Any], whose: str) -> dict[str, Any]:
+    """Visits by bin, lines from bottom to top; of three axes the third is summed over."""
+    try:
+        visits, axes = np.array(state["visits"], dtype=np.int64), state["axes"]
+        names = [str(axis["name"]) for axis in axes]
+        ends = [(float(axis["low"]), float(axis["high"])) for axis in axes]
+        episode, seed = int(state["episode"]), int(state["seed"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"the states file of {whose} holds no visits by bin") from error
+    share = float((visits > 0).mean())
+    flat = visits.sum(axis=tuple(range(2, visits.ndim)))  # (first axis, second axis)
+    across = (1, 0) if names[0] == "row" else (0, 1)  # rows of a grid go up, all else goes across
+    return {
+        "episode": episode, "seed": seed, "share": share,
+        "names": [names[index] for index in across], "ends": [ends[index] for index in across],
+        "visits": flat.transpose(across[::-1]).tolist(),
+    }  # fmt: skip
