@@ -36,8 +36,6 @@ class Normaliser:
         low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
         if not np.all(low < high):
             raise ValueError(f"{name} bounds need low < high, got {low} and {high}")
-        if not 0 < scale < math.inf:
-            raise ValueError(f"{name} scale must be positive and finite, got {scale}")
         self._centre = torch.tensor((low + high) / 2, device=device)  # (D,)
         self._gain = torch.tensor(_BASE_TWO / (scale * (high - low)), device=device)  # (D,)
 

@@ -19,7 +19,8 @@ from baselines.agent import State
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0  # pytorch_sac
 LOG_STD_HALF, LOG_STD_MID = (LOG_STD_MAX - LOG_STD_MIN) / 2, (LOG_STD_MAX + LOG_STD_MIN) / 2
 
-relu_backward_ = torch.ops.aten.threshold_backward.grad_input  # in place; comparing is slower
+relu_backward = torch.ops.aten.threshold_backward.default  # comparing is slower
+relu_backward_ = torch.ops.aten.threshold_backward.grad_input  # in place
 
 
 def spawn_seeds(seed: int, n: int) -> list[int]:
@@ -89,10 +90,10 @@ class MLP:
         total = inputs[0].new_empty(last, len(choice))
         for copy in range(self.copies):
             rows = (choice == copy).nonzero()[:, 0]
-            slope = self._weights[-1][copy].repeat(len(rows), 1)  # (rows, width)
+            slope = self._weights[-1][copy].expand(len(rows), -1)  # (rows, width)
             for layer in reversed(range(self._depth - 1)):
                 output = inputs[layer + 1][copy].index_select(0, rows)
-                relu_backward_(slope, output, 0, grad_input=slope)
+                slope = relu_backward(slope, output, 0)
                 if layer:
                     slope = slope @ self._weights[layer][copy].T
             total.index_copy_(1, rows, self._weights[0][copy, -last:] @ slope.T)

@@ -266,8 +266,8 @@ def test_a_state_that_does_not_fit_is_refused():
     ("options", "message"),
     [
         ({"backend": "magic"}, "'magic'.*product, keops, loop"),
-        ({"scale": 0.0}, "obs scale.*0.0"),
-        ({"action_scale": -1.0}, "action scale.*-1.0"),
+        ({"scale": 0.0}, "state_scale must be positive.*0.0"),
+        ({"action_scale": -1.0}, "action_scale must be positive.*-1.0"),
         ({"tolerance": 1.0}, "tolerance.*1.0"),
         ({"tolerance": 0.0}, "tolerance.*0.0"),
         ({"max_rows": 1}, "max_rows.*1"),
