@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from baselines import checkpoint, policy, snapshot
+from baselines.agent import State
 from baselines.runner import Rows, Trainer
 from baselines.settings import SOURCE, budget, build, resolve
 from explore_suite.errors import UserError
@@ -142,11 +143,21 @@ def _resume(trainer: Trainer, checkpoints: checkpoint.Checkpoints, how: How) -> 
     for problem in problems:
         logging.warning("%s", problem)
     if state is not None:
-        trainer.load_state_dict(state)
+        _load(trainer, state, checkpoints.folder)
     elif problems and not how.restart:
         folder = checkpoints.folder
         raise UserError(f"no checkpoint in {folder} is sound; --restart begins the run anew")
     return 2 * trainer.episode
+
+
+def _load(trainer: Trainer, state: State, folder: Path) -> None:
+    try:
+        trainer.load_state_dict(state)
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise UserError(
+            f"the checkpoints in {folder} are of another version of the agent ({error}); "
+            "go on with that version, or --overwrite begins the run anew"
+        ) from error
 
 
 def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:

@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from baselines import AGENTS, checkpoint, runner
-from baselines.settings import can_act, resolve
+from baselines.settings import build, can_act, resolve
 from baselines.train import How, RunSpec, checkpoint_folder, train
+from explore_suite import Coverage
 from explore_suite.errors import UserError
 from explore_suite.results import ResultStore, RunWriter
 
@@ -235,3 +236,17 @@ def test_header_says_where_the_run_comes_from(tmp_path):
     assert header.fingerprint and header.versions["mujoco"] and header.machine["cores"] >= 1
     assert header.config == {"discrete": False} and header.task == spec.task
     assert set(header.code) >= {"commit", "dirty"}
+
+
+def test_a_checkpoint_of_another_version_is_refused_by_name(tmp_path):
+    spec, store = spec_of("sac_bbe"), ResultStore(tmp_path)
+    folder = checkpoint.Checkpoints(checkpoint_folder(store, spec.key))
+    agent = build(spec.agent, spec.task, spec.config, seed=0)
+    state = agent.state_dict()
+    del state["count"]
+    progress = {"episode": 1, "env_steps": HORIZON, "seconds": 1.0}
+    visits = Coverage(spec.task).state_dict()
+    folder.save(1, {"agent": state, "coverage": visits, "progress": progress})
+    with pytest.raises(UserError, match="another version of the agent .*count.*--overwrite"):
+        train(spec, store, ALWAYS, quiet)
+    assert train(spec, store, replace(ALWAYS, overwrite=True), quiet)
