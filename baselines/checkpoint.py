@@ -69,14 +69,21 @@ class Checkpoints:
             old.unlink()
 
     def load(self) -> tuple[State | None, list[str]]:
-        """The newest sound state, or None; and a line on each damaged one passed over."""
-        problems: list[str] = []
+        """The newest sound state, or None; and a line on each damaged one passed over.
+
+        Damaged ones are removed where an older sound one takes their place.
+        """
+        damaged: dict[Path, str] = {}
         for path in self._files():
             try:
-                return load(path), problems
+                state = load(path)
             except DamagedCheckpointError as error:
-                problems.append(str(error))
-        return None, problems
+                damaged[path] = str(error)
+                continue
+            for passed_over in damaged:  # they would outlive the next states, which are older
+                passed_over.unlink()
+            return state, list(damaged.values())
+        return None, list(damaged.values())
 
     def clear(self) -> None:
         """Removes them all; a finished run needs none."""

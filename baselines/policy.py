@@ -11,9 +11,7 @@ from safetensors.torch import save as save_bytes
 from baselines.agent import Action, Agent
 from baselines.settings import build, config_of
 from explore_suite.errors import UserError
-from explore_suite.results import read_header, replace_bytes
-
-SUFFIX = ".weights.safetensors"
+from explore_suite.results import WEIGHTS, read_header, replace_bytes
 
 
 def save(path: Path, agent: Agent) -> None:
@@ -26,7 +24,9 @@ def load(run: Path) -> tuple[str, Callable[[np.ndarray], Action]]:
     """The task of a run, given by its .csv or .json file, and its task policy: obs -> action."""
     path = run.with_suffix(".json")
     header = read_header(path)
-    weights = path.with_suffix(SUFFIX)
+    weights = path.with_suffix(WEIGHTS)
+    if not header.finished:
+        raise UserError(f"{path} is not finished: weights are left at the end")
     if not weights.exists():
         raise UserError(f"{weights} is missing: weights are left by runs that finish here")
     agent = build(header.agent, header.task, config_of(header), seed=header.seed)

@@ -29,6 +29,7 @@ def main(arguments: list[str]) -> int:
     _check(options)
     store = ResultStore(options.results)
     cells = [cell_of(spec, store) for spec in specs(options)]
+    _refuse_other_settings(cells, store)
     missing = [cell for cell in cells if cell.state != "done"]
     say(f"{len(cells)} runs, {len(cells) - len(missing)} finished, {len(missing)} to do")
     if options.dry_run:
@@ -86,6 +87,18 @@ def _check(options: argparse.Namespace) -> None:
         options.gpus_per_run = float(options.device.startswith("cuda"))
     if options.gpus_per_run < 0 or not options.checkpoint_minutes >= 0:
         raise UserError("--gpus-per-run and --checkpoint-minutes cannot be negative")
+
+
+def _refuse_other_settings(cells: list[Cell], store: ResultStore) -> None:
+    """A finished run of another budget or config is neither done nor to be overwritten."""
+    for cell in cells:
+        header = store.header(cell.spec.key) if cell.state == "done" else None
+        wanted = cell.spec.episodes, cell.spec.settings
+        if header is not None and (header.episodes, header.config) != wanted:
+            raise UserError(
+                f"{store.path(cell.spec.key, '.json')} is finished with another budget or other "
+                "settings; --results names another place, `train --overwrite` replaces it"
+            )
 
 
 def _check_writable(root: Path) -> None:

@@ -40,7 +40,8 @@ class LocalEngine:
             code = process.poll()
             if code is not None:
                 del self._processes[cell]
-                stopped = self._stopping and code in (130, -signal.SIGKILL)
+                # -SIGINT: it was asked before it could listen.
+                stopped = self._stopping and code in (130, -signal.SIGINT, -signal.SIGKILL)
                 cell.state = "done" if code == 0 else "waiting" if stopped else "failed"
                 self._read(cell)
 

@@ -21,7 +21,7 @@ from baselines.runner import Rows, Trainer
 from baselines.settings import SOURCE, budget, build, resolve
 from explore_suite.errors import UserError
 from explore_suite.provenance import provenance
-from explore_suite.results import Header, ResultStore, RunKey, RunWriter
+from explore_suite.results import WEIGHTS, Header, ResultStore, RunKey, RunWriter
 from explore_suite.tasks import lookup
 
 Watcher = Callable[[Trainer, Rows], None]  # told of every episode
@@ -58,11 +58,16 @@ class RunSpec:
         """Where the run belongs in a store."""
         return RunKey(self.preset, self.agent, self.task, self.seed)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The config as a header holds it."""
+        return json.loads(json.dumps(asdict(self.config)))
+
     def header(self, threads: int) -> Header:
         """The header of a run of this spec, made here and now."""
         return Header(
             preset=self.preset, agent=self.agent, task=self.task, seed=self.seed,
-            episodes=self.episodes, config=json.loads(json.dumps(asdict(self.config))),
+            episodes=self.episodes, config=self.settings,
             source=SOURCE, threads=threads, **provenance(self.task),
         )  # fmt: skip
 
@@ -95,11 +100,11 @@ def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
     )  # fmt: skip
     header = _header(spec, store, how)
     with contextlib.closing(trainer), _stop_signal() as stopped, _clear_disk_errors(store):
-        resume = partial(_resume, trainer, checkpoints, how)
+        resume = partial(_resume, trainer, checkpoints, how, store, spec)
         with store.open(header, keep_rows=resume, overwrite=how.overwrite) as writer:
             finished = _episodes(trainer, spec, writer, checkpoints, how, watch, stopped)
             if finished:
-                policy.save(store.path(spec.key, policy.SUFFIX), trainer.agent)
+                policy.save(store.path(spec.key, WEIGHTS), trainer.agent)
                 writer.finish()
                 checkpoints.clear()
     return finished
@@ -125,6 +130,7 @@ def _episodes(
             writer.write_states(snapshot.snapshot(trainer))
         overdue = time.monotonic() - saved >= how.checkpoint_seconds
         if stopped.is_set() or (overdue and trainer.episode < spec.episodes):
+            writer.sync()
             checkpoints.save(trainer.episode, trainer.state_dict())
             saved = time.monotonic()
         if stopped.is_set():
@@ -132,12 +138,15 @@ def _episodes(
     return trainer.episode >= spec.episodes
 
 
-def _resume(trainer: Trainer, checkpoints: checkpoint.Checkpoints, how: How) -> int:
+def _resume(
+    trainer: Trainer, checkpoints: checkpoint.Checkpoints, how: How,
+    store: ResultStore, spec: RunSpec,
+) -> int:  # fmt: skip
     """Puts the trainer where the newest sound checkpoint left off; the rows that it has written.
 
     Called once the run is locked: another process may be writing these checkpoints until then.
     """
-    if how.overwrite:
+    if how.overwrite or store.header(spec.key) is None:  # a run that was removed takes them along
         checkpoints.clear()
     state, problems = checkpoints.load()
     for problem in problems:
@@ -147,6 +156,8 @@ def _resume(trainer: Trainer, checkpoints: checkpoint.Checkpoints, how: How) -> 
     elif problems and not how.restart:
         folder = checkpoints.folder
         raise UserError(f"no checkpoint in {folder} is sound; --restart begins the run anew")
+    elif problems:
+        checkpoints.clear()
     return 2 * trainer.episode
 
 
@@ -163,20 +174,34 @@ def _load(trainer: Trainer, state: State, folder: Path) -> None:
 def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
     """A new header; an unfinished run keeps its own, if it is the same run."""
     new, held = spec.header(how.threads), store.header(spec.key)
+    _check_siblings(spec, store, new)
     if held is None or how.overwrite or held.finished:
         return new
     different = [
-        name for name in ("config", "episodes") if getattr(held, name) != getattr(new, name)
+        name
+        for name in ("config", "episodes", "threads", "fingerprint")
+        if getattr(held, name) != getattr(new, name)
     ]
     if different:
         raise UserError(
             f"{store.path(spec.key, '.json')} was begun with another {' and '.join(different)}; "
             "--overwrite begins it anew, --results names another place"
         )
-    if held.code != new.code or held.versions != new.versions:
+    begun_by = held.code.get("begun_by", held.code)
+    if begun_by != new.code or held.versions != new.versions:
         logging.warning("continuing a run that was begun by other code or versions")
-        return replace(held, code=new.code | {"begun_by": held.code}, versions=new.versions)
+        return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
     return held
+
+
+def _check_siblings(spec: RunSpec, store: ResultStore, header: Header) -> None:
+    """Seeds of one agent on one task share their settings: nothing else may be averaged."""
+    for other in store.seeds(spec.key):
+        if other.seed != spec.seed and other.config != header.config:
+            raise UserError(
+                f"seed {other.seed} in {store.path(spec.key, '').parent} has other settings under "
+                "the same name; --variant names yours, --results another place"
+            )
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 import tyro
 from tqdm import tqdm
 
@@ -34,7 +35,7 @@ class Options:
     preset: str = "cpu"
     """`cpu` for one core of a laptop, `paper` for the published setting."""
     variant: str | None = None
-    """Name for settings of your own: the run is filed under AGENT.VARIANT (default: custom)."""
+    """Name for settings of your own: the run is filed under AGENT.VARIANT."""
     episodes: int | None = None
     """Training episodes (default: the preset's)."""
     results: Path = RESULTS
@@ -60,6 +61,7 @@ def main(arguments: list[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("absl").setLevel(logging.WARNING)  # dm_control talks of rendering otherwise
     options = parse(arguments)
+    _check(options)
     spec = RunSpec.of(
         label(options), options.task, options.seed, options.preset, options.episodes, options.config
     )
@@ -71,8 +73,19 @@ def main(arguments: list[str]) -> int:
     with Progress(spec, options.tensorboard) as progress:
         finished = train(spec, store, how, progress)
     path = store.path(spec.key, ".csv")
-    say(f"{'finished' if finished else 'interrupted, the same command goes on'}: {path}")
+    again = "the same command" + (" without --overwrite" if options.overwrite else "")
+    say(f"{'finished' if finished else f'interrupted, {again} goes on'}: {path}")
     return 0 if finished else 130
+
+
+def _check(options: Any) -> None:
+    if options.threads < 1 or not options.checkpoint_minutes >= 0:
+        raise UserError("--threads must be at least 1, and --checkpoint-minutes 0 or more")
+    try:
+        torch.zeros(1, device=options.device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"--device {options.device} cannot be used here: {reason}") from error
 
 
 def label(options: Any) -> str:
@@ -81,7 +94,9 @@ def label(options: Any) -> str:
         if options.variant:
             raise UserError("--variant names settings that differ from the preset's; none do")
         return options.agent
-    name = f"{algorithm(options.agent)}.{options.variant or 'custom'}"
+    if not options.variant:
+        raise UserError("settings differ from the preset's; --variant NAME keeps the run apart")
+    name = f"{algorithm(options.agent)}.{options.variant}"
     if name in VARIANTS:
         raise UserError(f"{name} is a variant of ours with other settings; choose another name")
     return name

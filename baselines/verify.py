@@ -21,6 +21,12 @@ def main(arguments: list[str]) -> int:
     path = options.run.with_suffix(".json")
     header = read_header(path)
     rows = read_rows(path.with_suffix(".csv"), finished=header.finished)
+    if header.finished and len(rows) != 2 * header.episodes:
+        raise UserError(
+            f"{path} says finished, but {len(rows)} of {2 * header.episodes} rows are there"
+        )
+    if options.episodes is not None and options.episodes < 1:
+        raise UserError(f"--episodes must be at least 1, got {options.episodes}")
     episodes = min(options.episodes or header.episodes, len(rows) // 2)
     if episodes < 1:
         raise UserError(f"{path} has no complete episode to compare")

@@ -16,13 +16,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_origin
 
 from explore_suite.errors import RunLockedError, UserError
 
 SCHEMA = 1
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
-STATES = ".states.json"
+STATES, WEIGHTS = ".states.json", ".weights.safetensors"  # files that may lie beside a run
 PHASES = ("train", "eval")
 COLUMNS = (
     "phase", "episode", "env_steps", "return", "length", "success_steps", "coverage", "seconds",
@@ -79,7 +79,7 @@ class RunKey(NamedTuple):
     def place(self) -> Path:
         """Path below the store's root, without suffix; a UserError for names unfit for it."""
         for name in (self.preset, self.agent):
-            if not LABEL.fullmatch(name):
+            if not (isinstance(name, str) and LABEL.fullmatch(name)):
                 raise UserError(
                     f"{name!r} cannot name an agent or preset: letters, digits and . _ + - only, "
                     "beginning with a letter or digit, at most 64"
@@ -110,6 +110,11 @@ class ResultStore:
         """The run's header, or None if there is no such run."""
         path = self.path(key, ".json")
         return read_header(path) if path.exists() else None
+
+    def seeds(self, key: RunKey) -> list[Header]:
+        """The headers of all runs that differ from this one in nothing but the seed, or not."""
+        paths = sorted(self.path(key, "").parent.glob("seed-*.json"))
+        return [read_header(path) for path in paths if not path.name.endswith(STATES)]
 
     def states(self, key: RunKey) -> dict[str, Any] | None:
         """What the run's states file holds, or None if there is none."""
@@ -149,6 +154,11 @@ class ResultStore:
                 raise UserError(f"{path} is finished; --overwrite runs it again")
             keep = keep_rows() if callable(keep_rows) else keep_rows
             rows = read_rows(path.with_suffix(".csv"), finished=False)[:keep] if keep else []
+            if len(rows) < keep:
+                raise UserError(
+                    f"{path.with_suffix('.csv')} has {len(rows)} of the {keep} rows that its "
+                    "checkpoint counts; --overwrite begins the run anew"
+                )
             writer = RunWriter(path, header, rows)
             try:
                 yield writer
@@ -163,15 +173,23 @@ class RunWriter:
         """Starts the files anew with the given rows; used by ResultStore.open."""
         self._path = path
         self._header = header
+        if not rows:  # begun anew: what an earlier run of this name left is not of this one
+            for companion in (STATES, WEIGHTS):
+                path.with_name(path.stem + companion).unlink(missing_ok=True)
+        # The header first: it must never say finished of rows that are gone.
+        replace_text(path, dump_header(header))
         text = "".join(_line(row) for row in [COLUMNS, *rows])
         replace_text(path.with_suffix(".csv"), text)
-        replace_text(path, dump_header(header))
         self._file = path.with_suffix(".csv").open("a", encoding="utf-8", newline="")
 
     def append(self, row: EpisodeRow) -> None:
         """Adds one episode."""
         self._file.write(_line(row))
         self._file.flush()
+
+    def sync(self) -> None:
+        """Lets no power cut take the rows appended so far."""
+        os.fsync(self._file.fileno())
 
     def write_states(self, states: dict[str, Any]) -> None:
         """Leaves a states file beside the run."""
@@ -180,8 +198,7 @@ class RunWriter:
 
     def finish(self) -> None:
         """Declares the run complete."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self.sync()
         self._header = replace(self._header, finished=True)
         replace_text(self._path, dump_header(self._header))
 
@@ -205,6 +222,10 @@ def read_header(path: Path) -> Header:
     wrong = sorted(known.symmetric_difference(values))
     if wrong:
         raise UserError(f"{path} has unknown or missing fields: {', '.join(wrong)}")
+    for item in fields(Header):
+        kind: Any = get_origin(item.type) or item.type
+        if type(values[item.name]) is not kind:
+            raise UserError(f"{path}: {item.name} must be a {kind.__name__}")
     return Header(**values)
 
 
@@ -214,7 +235,10 @@ def read_rows(path: Path, *, finished: bool) -> list[EpisodeRow]:
         if finished:
             raise UserError(f"{path} is missing, but its header says finished")
         return []
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise UserError(f"{path} is not text: {error}") from error
     if not finished:
         text = text[: text.rfind("\n") + 1]
     lines = list(csv.reader(text.splitlines()))

@@ -7,13 +7,13 @@ import pytest
 import safetensors.torch
 import torch
 
-from baselines import policy, snapshot
+from baselines import snapshot
 from baselines.settings import resolve
 from baselines.train import How, RunSpec, train
 from explore_suite import watch
 from explore_suite.__main__ import main
 from explore_suite.protocol import episode_seed
-from explore_suite.results import ResultStore
+from explore_suite.results import WEIGHTS, ResultStore
 from explore_suite.tasks import lookup
 
 TINY = {"hidden": 8, "batch_size": 8}
@@ -69,7 +69,7 @@ def test_states_are_taken_at_the_episode_of_the_published_figure(tmp_path, monke
 
 def test_weights_are_plain_safetensors_and_act_as_the_run_did(tmp_path):
     store, key = run(tmp_path, "sac", "HallwayLocalOptimum", episodes=1)
-    weights = store.path(key, policy.SUFFIX)
+    weights = store.path(key, WEIGHTS)
     assert set(safetensors.torch.load_file(weights)) == {"actor"}
     last = next(store.runs()).rows[-1]
     sheet = lookup("HallwayLocalOptimum")
@@ -86,7 +86,7 @@ def test_watching_a_run(tmp_path, capsys):
     assert film.stat().st_size > 0
     assert main(["watch", "WalkerWalk", "--run", csv, "--out", str(film)]) == 2
     assert "not of WalkerWalk" in capsys.readouterr().err
-    weights = store.path(key, policy.SUFFIX)
+    weights = store.path(key, WEIGHTS)
     weights.write_bytes(weights.read_bytes()[:-9])
     assert main(["watch", "GridWorld", "--run", csv, "--out", str(film)]) == 2
     assert "does not fit its run" in capsys.readouterr().err
@@ -98,10 +98,13 @@ def test_watching_a_run(tmp_path, capsys):
 def test_settings_of_ones_own_are_filed_apart(tmp_path, capsys):
     command = ["train", "--agent", "ddqn", "--task", "GridWorld", "--episodes", "1",
                "--results", str(tmp_path), "--config.hidden", "8"]  # fmt: skip
-    assert main(command) == 0
+    assert main(command) == 2
+    assert "--variant NAME keeps the run apart" in capsys.readouterr().err
     assert main([*command, "--variant", "narrow"]) == 0
-    folders = sorted(path.name for path in (tmp_path / "cpu").iterdir())
-    assert folders == ["ddqn.custom", "ddqn.narrow"]
+    assert [path.name for path in (tmp_path / "cpu").iterdir()] == ["ddqn.narrow"]
+    other = [*command[:-1], "9", "--variant", "narrow", "--seed", "1"]
+    assert main(other) == 2
+    assert "seed 0 in" in (message := capsys.readouterr().err) and "other settings" in message
     csv = tmp_path / "cpu" / "ddqn.narrow" / "GridWorld-v0" / "seed-000.csv"
     assert main(["verify", str(csv)]) == 0 and "equal: 2 rows" in capsys.readouterr().out
     assert main([*command, "--variant", "warm"]) == 2

@@ -144,8 +144,9 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
 
 def test_verify_finds_equal_runs_equal_and_others_different(tmp_path, capsys):
     arguments = ["--agent", "ddqn_deep", "--task", "GridWorld", "--episodes", "3"]
-    assert main(["train", *arguments, "--results", str(tmp_path), "--config.hidden", "8"]) == 0
-    path = tmp_path / "cpu" / "ddqn_deep.custom" / "GridWorld-v0" / "seed-000.csv"
+    assert main(["train", *arguments, "--results", str(tmp_path), "--config.hidden", "8",
+                 "--variant", "narrow"]) == 0  # fmt: skip
+    path = tmp_path / "cpu" / "ddqn_deep.narrow" / "GridWorld-v0" / "seed-000.csv"
     assert main(["verify", str(path)]) == 0
     assert "equal: 6 rows" in capsys.readouterr().out
     lines = path.read_text().splitlines(keepends=True)
