@@ -179,7 +179,7 @@ def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
         return new
     different = [
         name
-        for name in ("config", "episodes", "threads", "fingerprint")
+        for name in ("config", "episodes", "threads")
         if getattr(held, name) != getattr(new, name)
     ]
     if different:

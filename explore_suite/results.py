@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_origin
 
-from explore_suite.errors import RunLockedError, UserError
+from explore_suite.errors import UserError
+from explore_suite.run_lock import locked
 
 SCHEMA = 1
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
@@ -112,9 +113,13 @@ class ResultStore:
         return read_header(path) if path.exists() else None
 
     def seeds(self, key: RunKey) -> list[Header]:
-        """The headers of all runs that differ from this one in nothing but the seed, or not."""
-        paths = sorted(self.path(key, "").parent.glob("seed-*.json"))
-        return [read_header(path) for path in paths if not path.name.endswith(STATES)]
+        """The readable headers of this run and of all that differ from it in the seed alone."""
+        found = []
+        for path in sorted(self.path(key, "").parent.glob("seed-*.json")):
+            if not path.name.endswith(STATES):
+                with contextlib.suppress(UserError):  # its own run will say what is wrong with it
+                    found.append(read_header(path))
+        return found
 
     def states(self, key: RunKey) -> dict[str, Any] | None:
         """What the run's states file holds, or None if there is none."""
@@ -148,7 +153,7 @@ class ResultStore:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"cannot write to {path.parent}: {error.strerror}") from error
-        with _lock(path.with_suffix(".lock")):
+        with locked(path.with_suffix(".lock")):
             held = self.header(header.key)
             if held is not None and held.finished and not overwrite:
                 raise UserError(f"{path} is finished; --overwrite runs it again")
@@ -159,6 +164,8 @@ class ResultStore:
                     f"{path.with_suffix('.csv')} has {len(rows)} of the {keep} rows that its "
                     "checkpoint counts; --overwrite begins the run anew"
                 )
+            if held is not None and held.finished:  # it must not say so of rows that are gone
+                replace_text(path, dump_header(header))
             writer = RunWriter(path, header, rows)
             try:
                 yield writer
@@ -176,10 +183,9 @@ class RunWriter:
         if not rows:  # begun anew: what an earlier run of this name left is not of this one
             for companion in (STATES, WEIGHTS):
                 path.with_name(path.stem + companion).unlink(missing_ok=True)
-        # The header first: it must never say finished of rows that are gone.
-        replace_text(path, dump_header(header))
         text = "".join(_line(row) for row in [COLUMNS, *rows])
         replace_text(path.with_suffix(".csv"), text)
+        replace_text(path, dump_header(header))
         self._file = path.with_suffix(".csv").open("a", encoding="utf-8", newline="")
 
     def append(self, row: EpisodeRow) -> None:
@@ -287,26 +293,3 @@ def _row(path: Path, number: int, line: list[str]) -> EpisodeRow:
     if phase not in PHASES:
         raise UserError(f"{path}, line {number}: phase must be one of {PHASES}, got {phase!r}")
     return row
-
-
-@contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    """Held by one process at a time; the system releases it when that process dies."""
-    import fcntl  # here, so that the environments import where it does not exist
-
-    try:
-        file = path.open("w")
-    except OSError as error:
-        raise UserError(f"cannot write to {path.parent}: {error.strerror}") from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            mine = os.path.samestat(os.fstat(file.fileno()), path.stat())
-        except (BlockingIOError, FileNotFoundError):  # held, or let go of just now
-            mine = False
-        if not mine:
-            raise RunLockedError(f"{path.with_suffix('')} is being written by another process")
-        try:
-            yield
-        finally:
-            path.unlink()  # while it is locked: nobody else can hold a lock of this name then

@@ -202,7 +202,7 @@ def test_a_full_disk_ends_the_run_in_one_line_and_it_goes_on_with_room(tmp_path,
 
 LEARN = (
     "train --agent ddqn --task GridWorld --episodes 5 --checkpoint-minutes 0 --config.hidden 8 "
-    "--config.batch-size 8 --config.updates-per-step 0.02"
+    "--config.batch-size 8 --config.updates-per-step 0.02 --variant tiny"
 )
 
 
