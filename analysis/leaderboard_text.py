@@ -54,15 +54,15 @@ def seeds(number: int) -> str:
     return f"{number} seed{'' if number == 1 else 's'}"
 
 
-def _written(found: Estimate, digits: int, unit: str = "") -> Written:
-    if math.isnan(found.value):
-        return Written(MISSING, "", 0, None)
-    value, low, high = (_number(part, digits) for part in found[:3])
-    interval = f"[{low}, {high}]" if found.seeds >= MIN_SEEDS else NO_INTERVAL
-    return Written(value + unit, interval, found.seeds, found.value)
-
-
-def _number(value: float, digits: int) -> str:
+def number(value: float, digits: int) -> str:
     """Rounded, with a true minus and no minus before zero."""
     text = f"{value:.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+def _written(found: Estimate, digits: int, unit: str = "") -> Written:
+    if math.isnan(found.value):
+        return Written(MISSING, "", 0, None)
+    value, low, high = (number(part, digits) for part in found[:3])
+    interval = f"[{low}, {high}]" if found.seeds >= MIN_SEEDS else NO_INTERVAL
+    return Written(value + unit, interval, found.seeds, found.value)

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.bootstrap import MIN_SEEDS, Estimate
 from analysis.claims import CLAIMS, Claim, criterion, statement
 from analysis.evidence import FINAL_EPISODES, Evidence
+from analysis.leaderboard_text import number
 from analysis.missing import commands, lines
 from analysis.numbers import Numbers
 from analysis.published import PUBLISHED, Comparison, ours
@@ -51,12 +52,6 @@ def write_reproduction(root: Path, out: Path, preset: str) -> None:
     parts += [_section(name, verdict, evidence) for name, verdict in verdicts.items()]
     out.mkdir(parents=True, exist_ok=True)
     replace_text(out / FILE, "\n\n".join(parts) + "\n")
-
-
-def number(value: float, digits: int) -> str:
-    """Rounded, with a true minus and no minus before zero."""
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
 def estimate(found: Estimate, digits: int) -> str:

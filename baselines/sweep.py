@@ -97,7 +97,7 @@ def _refuse_other_settings(cells: list[Cell], store: ResultStore) -> None:
         if header is not None and (header.episodes, header.config) != wanted:
             raise UserError(
                 f"{store.path(cell.spec.key, '.json')} is finished with another budget or other "
-                "settings; --results names another place, `train --overwrite` replaces it"
+                "settings; remove it, or name another place with --results"
             )
 
 

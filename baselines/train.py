@@ -74,7 +74,7 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class How:
-    """How to run it: nothing here changes a result."""
+    """How to run it; device and threads may change a result's last digits, nothing else does."""
 
     device: str = "cpu"
     threads: int = 1
