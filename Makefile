@@ -7,8 +7,25 @@ export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo test bench report setup
 
+# Two agents in a corridor, with the commands that a user has. DEMO_QUICK=1 does the same in small.
+ifeq ($(DEMO_QUICK),1)
+DEMO ?= demo/quick
+DEMO_EPISODES := 5
+DEMO_LAST := 2
+else
+DEMO ?= demo/hallway
+DEMO_EPISODES := 50
+DEMO_LAST := 10
+endif
+
 demo: setup
-	$(BIN)/python -m explore_suite.demo
+	@echo "SAC and SAC+DEEP in a corridor whose near goal pays 0.1 and whose far goal pays 1:"
+	@echo "2 seeds each, $(DEMO_EPISODES) episodes. Interrupted, the same command goes on."
+	$(BIN)/explore-suite sweep --agents sac_deep sac --tasks HallwayLocalOptimum --seeds 0-1 \
+		--episodes $(DEMO_EPISODES) --results $(DEMO)/runs
+	$(BIN)/explore-suite leaderboard --results $(DEMO)/runs --out $(DEMO)/page.html \
+		--last $(DEMO_LAST) --title "SAC and SAC+DEEP in a corridor"
+	@echo "Open $(DEMO)/page.html in a browser: curves, visited states, scores."
 
 test: setup
 	$(BIN)/ruff check .

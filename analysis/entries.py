@@ -61,13 +61,14 @@ class Board:
     runs: list[Run]
     entries: dict[str, Entry]  # by label, in the order of all legends
     refused: list[str]
+    last: int | None = None  # scores are of each run's last evaluations, not of the score windows
 
     @cached_property
     def numbers(self) -> dict[str, Numbers]:
         """By preset, ours before those of others."""
         table = episode_table(self.runs)
         presets = sorted(table.preset.unique(), key=lambda preset: (preset == "external", preset))
-        return {preset: Numbers(self.root, preset, table) for preset in presets}
+        return {preset: Numbers(self.root, preset, table, self.last) for preset in presets}
 
     @cached_property
     def versions(self) -> dict[tuple[str, str], dict[str, str]]:
@@ -85,7 +86,7 @@ class Board:
         }
 
 
-def gather(root: Path | str) -> Board:
+def gather(root: Path | str, last: int | None = None) -> Board:
     """The store's runs and the submissions beside it; a UserError if the store is empty."""
     root = Path(root)
     runs = list(ResultStore(root).runs())
@@ -101,7 +102,7 @@ def gather(root: Path | str) -> Board:
         if entry is not None:
             entries[entry.label] = entry
             runs += found
-    return Board(root, runs, {label: entries[label] for label in ordered(entries)}, refused)
+    return Board(root, runs, {label: entries[label] for label in ordered(entries)}, refused, last)
 
 
 def reference_name(label: str) -> str:

@@ -15,7 +15,6 @@ from explore_suite.tasks import lookup
 COMPARED = ("sac", "sac_bbe", "sac_deep")
 RETURN = "Evaluation return"
 EPISODES = "Training episodes"
-BEST = "Dashed: best return known."
 
 
 def learning_curves(numbers: Numbers) -> Figure:
@@ -58,7 +57,7 @@ def after_100_episodes(numbers: Numbers) -> Figure:
             if task in found[agent] and found[agent][task][0].seeds:
                 _bar(axes, group + 0.27 * (place - 1), *found[agent][task], look.style(agent))
     _decorate_bars(axes)
-    look.legend(figure, seeds, f"{BEST} A dot per seed, their mean", kind="bar")
+    look.legend(figure, seeds, f"{dashed(SUITE)} A dot per seed, their mean", kind="bar")
     return figure
 
 
@@ -88,7 +87,13 @@ def draw_curves(
     figure.supxlabel(EPISODES, fontsize=8)
     panels[0].set_ylabel(RETURN)
     drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
-    look.legend(figure, drawn, f"{BEST} Mean")
+    look.legend(figure, drawn, f"{dashed(tasks)} Mean")
+
+
+def dashed(tasks: Sequence[str]) -> str:
+    """What the dashed line of a figure of these tasks is."""
+    bound = all(lookup(task).best_is_bound for task in tasks)
+    return "Dashed: most that an episode can pay." if bound else "Dashed: best return known."
 
 
 def _suite_curves(numbers: Numbers, agents: Sequence[str]) -> Figure:

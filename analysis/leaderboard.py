@@ -14,7 +14,7 @@ from analysis.leaderboard_sections import SECTIONS
 from explore_suite.console import say
 from explore_suite.results import replace_text
 
-__all__ = ["SECTIONS", "Board", "Row", "gather", "make_page", "rows", "write", "write_page"]
+__all__ = ["SECTIONS", "Board", "Row", "gather", "rows", "write", "write_page"]
 
 TITLE = "explore_suite leaderboard"
 _log = logging.getLogger(__name__)
@@ -29,23 +29,24 @@ def write(root: Path, out: Path, preset: str) -> None:
     replace_text(out / "leaderboard.html", html(board, found, TITLE))
 
 
-def write_page(root: Path | str, out_file: Path | str, title: str = TITLE) -> None:
-    """Writes the page of a store, with curves, visited states and rows, to one file."""
+def write_page(
+    root: Path | str, out_file: Path | str, title: str = TITLE, last: int | None = None
+) -> list[Row]:
+    """Writes the page of a store, with curves, visited states and rows, to one file.
+
+    Returns the rows. With `last`, scores are of the last that many evaluations of each run.
+    """
     path = Path(out_file)
-    page = make_page(root, title)
+    board = _gather(root, last)
+    found = rows(board)
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, page)
+    replace_text(path, html(board, found, title))
+    return found
 
 
-def make_page(root: Path | str, title: str = TITLE) -> str:
-    """The page of a store."""
-    board = _gather(root)
-    return html(board, rows(board), title)
-
-
-def _gather(root: Path | str) -> Board:
+def _gather(root: Path | str, last: int | None = None) -> Board:
     """The board; says what is left out, and why."""
-    board = gather(root)
+    board = gather(root, last)
     for line in board.refused:
         say(f"  refused: {line}")
     _log.info("  %d runs of %d methods", len(board.runs), len(board.entries))

@@ -3,11 +3,13 @@
 import argparse
 import contextlib
 import logging
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from analysis.leaderboard import write_page
-from explore_suite.console import say
+from analysis import leaderboard_text as text
+from analysis.leaderboard import TITLE, Row, write_page
+from explore_suite.console import say, table
 from explore_suite.errors import UserError
 
 HOST = "127.0.0.1"  # nobody else's business
@@ -19,16 +21,40 @@ def main(arguments: list[str]) -> None:
     options = _parser().parse_args(arguments)
     if not 0 <= options.port <= MAX_PORT:
         raise UserError(f"--port must be 0 (any) to {MAX_PORT}, got {options.port}")
+    if options.last is not None and options.last < 1:
+        raise UserError(f"--last must be 1 or more, got {options.last}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("absl").setLevel(logging.WARNING)  # rliable announces every interval
     out = options.out or options.results.parent / "leaderboard.html"
     try:
-        write_page(options.results, out)
+        rows = write_page(options.results, out, options.title, options.last)
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}") from error
+    _tell(rows)
     say(f"written to {out}")
     if options.serve:
         serve(out.read_bytes(), options.port)
+
+
+def _tell(rows: Sequence[Row]) -> None:
+    """The rows in short, one table per ranking."""
+    for section in dict.fromkeys(row.section for row in rows):
+        members = [row for row in rows if row.section == section]
+        tasks = [task for task in section.tasks if any(row.by_task[task].runs for row in members)]
+        for task in tasks:
+            say()
+            table(
+                f"{task}" if len(tasks) == 1 else f"{section.title}: {task}",
+                ("method", "preset", "score", "coverage", "runs"),
+                [_told(row, task) for row in members if row.by_task[task].runs],
+            )
+    say()
+
+
+def _told(row: Row, task: str) -> tuple[str, ...]:
+    found = row.by_task[task]
+    score = text.score(found.score, task).line
+    return row.entry.name, row.preset, score, text.percent(found.coverage).value, str(found.runs)
 
 
 def serve(page: bytes, port: int) -> None:
@@ -76,6 +102,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--out", type=Path, help="file to write (leaderboard.html beside the store)"
+    )
+    parser.add_argument("--title", default=TITLE, help="of the page (%(default)s)")
+    parser.add_argument(
+        "--last",
+        type=int,
+        metavar="N",
+        help="score the last N evaluations of each run instead of the task's score window, for a "
+        "look at short runs",
     )
     parser.add_argument("--serve", action="store_true", help=f"show it on http://{HOST}")
     parser.add_argument("--port", type=int, default=8000, help="of --serve (%(default)s)")

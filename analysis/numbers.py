@@ -33,18 +33,25 @@ class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has t
 class Numbers:
     """A store as figures see it. Curves are smoothed as their task's group was when published."""
 
-    def __init__(self, root: Path | str, preset: str, table: pd.DataFrame | None = None) -> None:
-        """Reads the store unless its table of episodes is given."""
+    def __init__(
+        self,
+        root: Path | str,
+        preset: str,
+        table: pd.DataFrame | None = None,
+        last: int | None = None,
+    ) -> None:
+        """Reads the store unless its table of episodes is given; `last` as of `run_scores`."""
         table = load(root) if table is None else table
         self.store = ResultStore(root)
         self.preset = preset
+        self._last = last
         self.table = table[table.preset == preset]
         self._curves: dict[tuple[Any, ...], pd.DataFrame] = {}
 
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row per run."""
-        return run_scores(self.table)
+        return run_scores(self.table, self._last)
 
     @cached_property
     def agents(self) -> list[str]:

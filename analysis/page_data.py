@@ -49,7 +49,7 @@ def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
                 _log.info("  curves of %s (%s)", sheet.name, section.title)
                 found[f"chart-{sheet.name}-{section.setting}"] = {
                     "best": sheet.best_return,
-                    "window": sheet.score_window,
+                    "window": None if board.last else sheet.score_window,
                     "column": "coverage" if section.rank_by == "coverage" else "return",
                     "lines": lines,
                 }

@@ -53,15 +53,16 @@ def headers(root: Path | str) -> pd.DataFrame:
     return pd.DataFrame([_record(run.header) for run in ResultStore(root).runs()])
 
 
-def run_scores(table: pd.DataFrame) -> pd.DataFrame:
+def run_scores(table: pd.DataFrame, last: int | None = None) -> pd.DataFrame:
     """One row per run of an episode table, with the SCORE_COLUMNS.
 
     `normalised` is 0 at the return of random actions and 1 at the best known; `coverage` is that of
     training at the end of the window; `seconds` are per 100 training episodes. A run that has not
-    evaluated the first ten episodes of its window has no score and no coverage: NaN.
+    evaluated the first ten episodes of its window has no score and no coverage: NaN. With `last`,
+    the window is the last that many evaluations of each run, for a look at short runs.
     """
     runs = [
-        dict(zip(RUN, key, strict=True)) | _score(rows)
+        dict(zip(RUN, key, strict=True)) | _score(rows, last)
         for key, rows in table.groupby(RUN, sort=True)
     ]
     return pd.DataFrame(runs, columns=SCORE_COLUMNS)
@@ -102,12 +103,13 @@ def _seeds(seeds: Iterable[int]) -> str:
     return f"seed{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
 
-def _score(rows: pd.DataFrame) -> dict[str, object]:
+def _score(rows: pd.DataFrame, last: int | None) -> dict[str, object]:
     sheet = lookup(rows.task.iloc[0])
-    first, last = sheet.score_window
-    window = rows[rows.episode.between(first, last)]
+    first, final = sheet.score_window if last is None else _latest(rows, last)
+    window = rows[rows.episode.between(first, final)]
     evaluated = window[window.phase == "eval"].set_index("episode")["return"]
-    begun = set(range(first, first + _MIN_EPISODES)) <= set(evaluated.index)
+    needed = range(first, min(first + _MIN_EPISODES, final + 1))
+    begun = set(needed) <= set(evaluated.index)
     score = evaluated.mean() if begun else np.nan
     trained = window[window.phase == "train"].coverage
     return {
@@ -117,6 +119,12 @@ def _score(rows: pd.DataFrame) -> dict[str, object]:
         "seconds": 100 * rows.seconds.max() / rows.episode.max(),
         "finished": bool(rows.finished.iloc[0]),
     }
+
+
+def _latest(rows: pd.DataFrame, last: int) -> tuple[int, int]:
+    """First and final episode of a run's last evaluations; (1, 0) if it has none."""
+    final = int(rows[rows.phase == "eval"].episode.max()) if (rows.phase == "eval").any() else 0
+    return max(1, final - last + 1), final
 
 
 def _record(header: Header) -> dict[str, object]:

@@ -16,6 +16,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
     except ImportError:
         _plain(title, columns, rows)
         return
@@ -26,7 +27,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     for column in columns:
         pretty.add_column(column, no_wrap=column != columns[-1])
     for row in rows:
-        pretty.add_row(*row)
+        pretty.add_row(*map(Text, row))  # a stranger's name is text, not markup
     Console().print(pretty)
 
 

@@ -157,7 +157,8 @@ def test_what_is_unsound_is_told_and_not_shown(results, spoil, said, capsys):
     board = leaderboard.gather(results / "runs")
     assert any(said in line for line in board.refused), board.refused
     assert "my-method" not in board.entries and list(board.numbers) == ["cpu"]
-    page = leaderboard.make_page(results / "runs")
+    leaderboard.write_page(results / "runs", results / "page.html")
+    page = (results / "page.html").read_text()
     assert "My &lt;b&gt;" not in page and said in capsys.readouterr().out
 
 
@@ -205,6 +206,25 @@ def test_the_command_writes_where_it_is_told(results, capsys):
         leaderboard_command.main(["--results", str(results / "nowhere")])
     with pytest.raises(UserError, match="cannot write to"):
         leaderboard_command.main(["--results", str(results / "runs"), "--out", "/proc/no/a.html"])
+
+
+def test_a_look_at_short_runs_says_so(tmp_path, capsys):
+    synthetic.write(tmp_path / "runs", synthetic.cells(["sac"], ["HallwayLocalOptimum"], 2, 5))
+    command = ["--results", str(tmp_path / "runs"), "--title", "A short look"]
+    leaderboard_command.main([*command, "--last", "2"])
+    page, told = (tmp_path / "leaderboard.html").read_text(), capsys.readouterr().out
+    earned = [synthetic.invent(synthetic.Cell("sac", "HallwayLocalOptimum", seed, 5)).rows[-3::2]
+              for seed in range(2)]  # fmt: skip
+    mean = np.mean([row.return_ for rows in earned for row in rows])
+    assert [row.phase for row in earned[0]] == ["eval", "eval"]
+    assert f"SAC     cpu     {mean:.0f} no interval" in told
+    assert "<title>A short look</title>" in page
+    assert "of the last 2 evaluations of each run" in page and '"window":null' in page
+    leaderboard_command.main(command)
+    page, told = (tmp_path / "leaderboard.html").read_text(), capsys.readouterr().out
+    assert "missing" in told and "of the last" not in page and '"window":[91,100]' in page
+    with pytest.raises(UserError, match="--last must be 1 or more"):
+        leaderboard_command.main([*command, "--last", "0"])
 
 
 def test_the_server_knows_one_page_and_only_this_machine():

@@ -1,5 +1,6 @@
 """The README's commands and code run as written."""
 
+import json
 import os
 import re
 import subprocess
@@ -32,6 +33,7 @@ def test_commands_run_in_order(tmp_path):
     """In one folder, as a reader would; after the activation in a shell that has been activated."""
     (tmp_path / ".venv").symlink_to(Path(sys.prefix))
     bare = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    bare |= {"DEMO_QUICK": "1", "DEMO": str(tmp_path / "quick")}
     bare["PATH"] = os.pathsep.join(
         part for part in os.environ["PATH"].split(os.pathsep) if not part.startswith(sys.prefix)
     )
@@ -46,6 +48,22 @@ def test_commands_run_in_order(tmp_path):
         )  # fmt: skip
         assert result.returncode == 0, f"{command}\n{result.stderr[-2000:]}"
         activated = f"{ACTIVATE} && " if command == ACTIVATE else activated
+        if command == "make demo":
+            check_demo(tmp_path / "quick", result.stdout)
+
+
+def check_demo(folder, told):
+    """The page is named, and has curves, visited states and rows of both agents."""
+    assert f"Open {folder}/page.html" in told
+    assert re.search(r"SAC\+DEEP +cpu +[0-9]+ no interval", told)
+    page = (folder / "page.html").read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
+    lines = data["charts"]["chart-HallwayLocalOptimum-"]["lines"]
+    assert [line["name"] for line in lines] == ["SAC", "SAC+DEEP"]
+    assert all(line["return"]["episode"] == [1, 2, 3, 4, 5] for line in lines)
+    assert all(line["return"]["seeds"] == [2] * 5 for line in lines)
+    share = {panel["name"]: panel["share"] for panel in data["heat"].values()}
+    assert share["SAC+DEEP"] > share["SAC"] > 0
 
 
 def test_python_blocks_run_in_order():

@@ -69,6 +69,21 @@ def test_a_score_is_the_mean_of_the_evaluations_in_the_window(episodes, expected
     np.testing.assert_allclose(found.normalised, expected / 1000)
 
 
+@pytest.mark.parametrize(
+    ("episodes", "last", "expected"), [(200, 10, 195.5), (50, 10, 45.5), (5, 2, 4.5), (3, 10, 2.0)]
+)
+def test_a_look_at_short_runs_scores_their_last_evaluations(episodes, last, expected):
+    """Of returns equal to the episode's number."""
+    found = scores.run_scores(table(run(episodes=episodes)), last).iloc[0]
+    assert (found.score, found.coverage) == (expected, episodes / 1000)
+
+
+def test_a_run_without_evaluations_has_no_last_ones():
+    begun = run(episodes=1)
+    found = scores.run_scores(table(Run(begun.header, begun.rows[:1])), 10).iloc[0]
+    assert np.isnan(found.score) and np.isnan(found.coverage)
+
+
 def test_a_gap_in_the_first_ten_makes_no_score():
     whole = run()
     rows = [row for row in whole.rows if not (row.phase == "eval" and row.episode == 95)]

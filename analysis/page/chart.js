@@ -125,7 +125,7 @@ class Chart {
     const right = width - EDGE.right;
     const bottom = HEIGHT - EDGE.bottom;
     const parts = [];
-    const [first, final] = this.chart.window;
+    const [first, final] = this.chart.window ?? [Infinity];
     if (first <= this.last) {
       const start = this.x(first);
       parts.push(make("rect", { class: "window", x: start, y: EDGE.top, width: this.x(Math.min(final, this.last)) - start, height: bottom - EDGE.top }));
