@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test bench report setup
+.PHONY: demo test bench report results setup gl
 
 # Two agents in a corridor, with the commands that a user has. DEMO_QUICK=1 does the same in small.
 ifeq ($(DEMO_QUICK),1)
@@ -35,6 +35,20 @@ test: setup
 
 # Figures, leaderboard and reproduction report, from results/runs alone.
 report: setup
+	$(BIN)/explore-suite report
+
+# Every run of ours, one seed of each before any second one; goes on where it was interrupted.
+SAC := sac_deep sac sac_bbe sac_2q
+DDQN := ddqn_deep ddqn ddqn_bbe ddqn_deep.warm ddqn.warm ddqn_bbe.warm \
+	random ddqn_bbe.pure ddqn_deep.pure ddqn_deep.pure_plain ddqn_deep.pure_slow
+results: setup
+	for last in 0 2; do \
+		$(BIN)/explore-suite sweep --agents $(SAC) --tasks hallway --seeds 0-$$last && \
+		$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-$$last && \
+		$(BIN)/explore-suite sweep --agents $(SAC) --tasks BallInCupExplore BallInCupCatch --seeds 0-$$last && \
+		$(BIN)/explore-suite sweep --agents sac_deep sac sac_bbe --tasks ReacherExplore --seeds 0-$$last || exit; \
+	done
+	$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-4
 	$(BIN)/explore-suite report
 
 bench: $(VENV)/installed-bench

@@ -27,6 +27,7 @@ class ExplorerConfig:
     hidden: int = 512  # units per hidden layer; paper and code
     layers: int = 2  # hidden layers; paper and code
     bias_spread: float = 0.0  # hidden biases start evenly within +- this; code: all at zero
+    fit_level: bool = False  # give every batch the output bias that fits it; code: Adam moves it
     learning_rate: float = 1e-2  # Adam's; code (the paper prints 1e-3)
     batch_size: int = 128  # transitions per update; paper and code
     update_candidates: int = 64  # uniform next actions in a target; paper and code
@@ -181,6 +182,8 @@ class Explorer:
         """One step of Adam on the squared error of the plain Q, and the target's copy if due."""
         values, activations = self._net.forward(inputs)  # (1, 1, B)
         error = values - targets
+        if self.config.fit_level:
+            error -= self._net.lower(error.mean())
         self._adam.step([self._net.gradient(activations, error * (2 / len(targets)))])
         self._updates += 1
         if self._updates % self.config.target_every == 0:

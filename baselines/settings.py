@@ -46,16 +46,19 @@ PRESETS = {
         episodes={"HallwayLocalOptimum": 100, "HallwayAdversarial": 60, "GridWorld": 400,
                   **{f"GridWorld.{v}": 300 for v in ("warm", "pure", "pure_plain", "pure_slow")},
                   "": 110},
-        # The first episode is uniform, as in `paper`; every update after it learns. A quarter of the
-        # updates, and targets that move four times as far in each: a value crosses a task in as
-        # many episodes as it does in `paper`. At 0.005 the far goal of a Hallway never reached the
+        # The first episode is uniform, as in `paper`; every update after it learns. There are a
+        # quarter of the updates, and targets move four times as far in each: a value crosses a task
+        # in as many episodes as in `paper`. At 0.005 that of a Hallway's far goal did not reach the
         # start in 100 episodes.
         sac={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4, "tau": 0.02,
              "updates_per_step": 0.25, "seed_updates": 0},
         # With a fraction of the published updates, biases that start at zero never spread: the
-        # exploration Q stays a cone over its box, and drives a Hallway's agent into its corner.
-        sac_explorer={"hidden": 128, "bias_spread": 1.0, "learning_rate": 1e-3, "batch_size": 64,
-                      "update_candidates": 16, "updates_per_step": 1, "target_every": 1},
+        # exploration Q stays a cone over its box, and drives a Hallway's agent into its corner. And
+        # values rise to 60 and sink to 20 within the first episodes, where a tenth decides between
+        # actions: unless the output's bias follows at once, the weights do, each in its direction.
+        sac_explorer={"hidden": 128, "bias_spread": 1.0, "fit_level": True, "learning_rate": 1e-3,
+                      "batch_size": 64, "update_candidates": 16, "updates_per_step": 1,
+                      "target_every": 1},
         ddqn={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
         ddqn_explorer={"hidden": 128, "bias_spread": 1.0, "batch_size": 64,
                        "updates_per_step": 4, "target_every": 4},

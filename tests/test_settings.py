@@ -19,7 +19,8 @@ PAPER_SAC = {
     "replay_capacity": 1_000_000, "warmup_steps": 128, "seed_updates": 500, "updates_per_step": 1.0,
 }  # fmt: skip
 PAPER_EXPLORER = {
-    "hidden": 512, "layers": 2, "bias_spread": 0.0, "learning_rate": 1e-2, "batch_size": 128,
+    "hidden": 512, "layers": 2, "bias_spread": 0.0, "fit_level": False, "learning_rate": 1e-2,
+    "batch_size": 128,
     "update_candidates": 64, "behaviour_candidates": 64, "temperature": 0.1,
     "update_temperature": None,
     "prior_count": 1e-3, "discount": 0.99, "updates_per_step": 2, "target_every": 2,
