@@ -1,8 +1,9 @@
 """CLAIMS: what the paper claims. A new claim is a function of Evidence and a line here.
 
-The first line of the function's docstring states the claim, the rest is the criterion, fixed before
-any of the runs it judges was looked at. All tests are of means over seeds with 95 % intervals,
-paired by seed where agents are compared: `verdict` says how an interval decides.
+The first line of the function's docstring states the claim, the rest is the criterion, written with
+the published numbers and a prototype in sight. All tests are of means over seeds with 95 %
+intervals, paired by seed where agents are compared: `part` says how an interval decides, `verdict`
+how tests decide together.
 """
 
 import inspect

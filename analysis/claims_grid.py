@@ -1,18 +1,9 @@
 """The paper's claims about the grid world, C1 to C4."""
 
-from analysis.evidence import Evidence, Sample
+from analysis.evidence import Evidence, Sample, scored
 from analysis.figures_grid import TASK, WARM_EPISODES
-from analysis.verdict import (
-    HIGHER,
-    LOWER,
-    TOLERANCE,
-    Limits,
-    Verdict,
-    compare,
-    every,
-    measure,
-    weigh,
-)
+from analysis.part import HIGHER, TOLERANCE, Limits, compare, measure, weigh
+from analysis.verdict import Verdict, all_of
 from explore_suite.tasks import lookup
 
 BEST = lookup(TASK).best_return
@@ -22,7 +13,7 @@ MUCH = 1.5  # "much" and "far more": half as much again
 SMALL = 1 / 3  # of the states: a "small fraction" is less
 MOST = 1 / 2  # of the states: "most" is more
 STEADY = 1 / 4  # of all growth, at least, falls into the second half of steady growth
-_NOT_WORSE = Limits(low=-TOLERANCE * BEST)
+_NOT_WORSE, _WORSE = Limits(low=-TOLERANCE * BEST), Limits(high=-TOLERANCE * BEST)
 
 
 def warm_start_return(evidence: Evidence) -> Verdict:
@@ -31,19 +22,20 @@ def warm_start_return(evidence: Evidence) -> Verdict:
     GridWorld, the first 20 episodes played by a skilled policy; own episodes are those after it.
     (1) DDQN soon finds it: its mean evaluation return over own episodes 91-100 is above 90 % of the
     best, 20.7. (2) DEEP as soon: its mean evaluation return over all own episodes to 280 is less
-    than 10 % of the best (2.3) below DDQN's. (3) BBE stays below: its score is lower than DDQN's.
+    than 10 % of the best (2.3) below DDQN's. (3) BBE stays below: its score is lower than DDQN's by
+    more than that.
     """
     ddqn, bbe, deep = (f"{name}.warm" for name in ("ddqn", "ddqn_bbe", "ddqn_deep"))
     own = WARM_EPISODES + 1, LAST
     soon = evidence.returns(ddqn, TASK, WARM_EPISODES + 91, WARM_EPISODES + AFTER_100)
     parts = (
         measure("return, own episodes 91-100", soon, Limits(low=(1 - TOLERANCE) * BEST), 1),
-        compare("return, own episodes", evidence.returns(deep, TASK, *own),
+        compare("return, own episodes 1-280", evidence.returns(deep, TASK, *own),
                 evidence.returns(ddqn, TASK, *own), _NOT_WORSE, digits=1),
-        compare("score", evidence.plain_score(bbe, TASK), evidence.plain_score(ddqn, TASK),
-                LOWER, digits=1),
+        compare(scored(TASK), evidence.plain_score(bbe, TASK), evidence.plain_score(ddqn, TASK),
+                _WORSE, digits=1),
     )  # fmt: skip
-    return Verdict(every(part.outcome for part in parts), parts)
+    return all_of(parts)
 
 
 def warm_start_coverage(evidence: Evidence) -> Verdict:
@@ -57,19 +49,19 @@ def warm_start_coverage(evidence: Evidence) -> Verdict:
     """
     ddqn, bbe, deep = (f"{name}.warm" for name in ("ddqn", "ddqn_bbe", "ddqn_deep"))
     half, soon = (WARM_EPISODES + LAST) // 2, WARM_EPISODES + AFTER_100
-    all_of = {agent: _growth(evidence, agent, WARM_EPISODES, LAST) for agent in (ddqn, bbe)}
+    growth = {agent: _growth(evidence, agent, WARM_EPISODES, LAST) for agent in (ddqn, bbe)}
     late = _growth(evidence, bbe, half, LAST)
     parts = (
-        measure("growth, own episodes 1-280", all_of[ddqn], Limits(high=TOLERANCE)),
-        compare("growth, own episodes 1-280", all_of[bbe], all_of[ddqn], HIGHER),
+        measure("growth, own episodes 1-280", growth[ddqn], Limits(high=TOLERANCE)),
+        compare("growth, own episodes 1-280", growth[bbe], growth[ddqn], HIGHER),
         weigh(f"growth of {bbe}: in the second half − {STEADY:g} × all", [late],
-              late.values - STEADY * all_of[bbe].values, HIGHER),
+              late.values - STEADY * growth[bbe].values, HIGHER),
         compare("growth, own episodes 1-100", _growth(evidence, deep, WARM_EPISODES, soon),
                 _growth(evidence, bbe, WARM_EPISODES, soon), HIGHER, factor=MUCH),
-        compare("score", evidence.plain_score(deep, TASK), evidence.plain_score(ddqn, TASK),
+        compare(scored(TASK), evidence.plain_score(deep, TASK), evidence.plain_score(ddqn, TASK),
                 _NOT_WORSE, digits=1),
     )  # fmt: skip
-    return Verdict(every(part.outcome for part in parts), parts)
+    return all_of(parts)
 
 
 def pure_exploration(evidence: Evidence) -> Verdict:
@@ -87,7 +79,7 @@ def pure_exploration(evidence: Evidence) -> Verdict:
         compare(what, bbe, uniform, HIGHER, factor=MUCH),
         compare(what, deep, bbe, HIGHER, factor=MUCH),
     )
-    return Verdict(every(part.outcome for part in parts), parts)
+    return all_of(parts)
 
 
 def coverage_at_100(evidence: Evidence) -> Verdict:
@@ -102,10 +94,10 @@ def coverage_at_100(evidence: Evidence) -> Verdict:
         measure(f"coverage, episode {AFTER_100}", evidence.coverage(agent, TASK, AFTER_100), limit)
         for agent, limit in limits.items()
     )
-    return Verdict(every(part.outcome for part in parts), parts)
+    return all_of(parts)
 
 
 def _growth(evidence: Evidence, agent: str, first: int, last: int) -> Sample:
     """Coverage gained between two episodes."""
     before, after = (evidence.coverage(agent, TASK, episode) for episode in (first, last))
-    return Sample(agent, TASK, (after.values - before.values).dropna())
+    return after._replace(values=(after.values - before.values).dropna())

@@ -1,7 +1,8 @@
 """The paper's claims about the hallways, C5 and C6."""
 
-from analysis.evidence import Evidence
-from analysis.verdict import HIGHER, Limits, Verdict, compare, every, measure
+from analysis.evidence import Evidence, scored
+from analysis.part import HIGHER, Limits, compare, measure
+from analysis.verdict import Verdict, all_of
 from explore_suite.tasks import lookup
 
 NEAR_GOAL = 96.0  # the return of staying at the near goal of HallwayLocalOptimum
@@ -19,11 +20,11 @@ def local_optimum(evidence: Evidence) -> Verdict:
     task = "HallwayLocalOptimum"
     sac, deep = (evidence.plain_score(agent, task) for agent in ("sac", "sac_deep"))
     parts = (
-        measure("score", sac, Limits(low=REACHED * NEAR_GOAL), 1),
-        measure("score", sac, Limits(high=STUCK), 1),
-        measure("score", deep, Limits(low=REACHED * lookup(task).best_return), 1),
+        measure(scored(task), sac, Limits(low=REACHED * NEAR_GOAL), 1),
+        measure(scored(task), sac, Limits(high=STUCK), 1),
+        measure(scored(task), deep, Limits(low=REACHED * lookup(task).best_return), 1),
     )
-    return Verdict(every(part.outcome for part in parts), parts)
+    return all_of(parts)
 
 
 def adversarial(evidence: Evidence) -> Verdict:
@@ -39,7 +40,7 @@ def adversarial(evidence: Evidence) -> Verdict:
     sac, deep = (evidence.first_above(agent, task, level, budget) for agent in ("sac", "sac_deep"))
     found = deep._replace(values=(deep.values <= budget).astype(float))
     parts = (
-        compare("first episode at the goal", deep, sac, HIGHER, digits=1),
-        measure("share of runs that find the goal", found, Limits(low=0.5)),
+        compare(f"first episode at the goal, of {budget}", deep, sac, HIGHER, digits=1),
+        measure(f"share of runs at the goal within {budget}", found, Limits(low=0.5)),
     )
-    return Verdict(every(part.outcome for part in parts), parts)
+    return all_of(parts)

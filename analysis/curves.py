@@ -1,16 +1,23 @@
-"""Curves over training: each seed smoothed by itself, then the mean or IQM over seeds."""
+"""Curves over training: each run smoothed by itself, then the mean or IQM over seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.bootstrap import interval, iqm
+from analysis.bootstrap import MIN_SEEDS, interval, iqm
 from explore_suite.tasks import lookup
 
-# Evaluations on each side of the one that is smoothed, by task group: the published windows.
-# Half a window before and half after, so 20 means 21 episodes; 5 means three before, two after.
+# Windows of the smoothing by task group, as published: half of one before the episode, half after.
 WINDOWS = {"explore": 20, "original": 20, "hallway": 5, "grid": 10}
 COLUMNS = ["episode", "mean", "low", "high", "seeds"]
+
+
+class Drawn(NamedTuple):
+    """Which runs make a curve, and how far it goes."""
+
+    seeds: list[int]
+    last: int  # episode
 
 
 def curve(
@@ -24,13 +31,18 @@ def curve(
 ) -> pd.DataFrame:
     """Mean over seeds of an agent's evaluations on a task: episode, mean, low, high, seeds.
 
-    Each episode is averaged over the runs that reach it; `seeds` says how many those are. The first
-    `skip` episodes are left out, and episodes counted from there. With column "coverage" it is
-    the training's; window 0 does not smooth.
+    Every point is of the same runs, those of `drawn`. The first `skip` episodes are left out, and
+    episodes counted from there. With column "coverage" it is the training's; window 0 does not
+    smooth.
     """
-    runs = by_seed(table, preset, agent, task, column, skip).apply(_smooth, window=window)
-    parts = [_mean(runs.loc[episodes]) for episodes in _constant_seeds(runs)]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
+    seeds, last = drawn(reach(table, preset, agent, task, window))
+    runs = by_seed(table, preset, agent, task, column, skip)[seeds].apply(_smooth, window=window)
+    runs = runs[runs.index <= last - skip].dropna()
+    if runs.empty:
+        return pd.DataFrame(columns=COLUMNS)
+    values = runs.to_numpy().T[:, None]  # (seeds, 1, episodes)
+    band = interval([values], lambda sample: sample.mean(axis=(0, 1)))
+    return pd.DataFrame(dict(zip(COLUMNS, (runs.index, *band, len(seeds)), strict=True)))
 
 
 def suite_curve(
@@ -47,7 +59,8 @@ def suite_curve(
     shortest of these runs does. The column is called `mean` as in `curve`.
     """
     runs = {task: _normalised(table, preset, agent, task, window)[list(seeds)] for task in tasks}
-    aligned = pd.concat(runs, axis=1).dropna()  # columns: tasks, within each its seeds
+    ends = [reach(table, preset, agent, task, window).end.loc[list(seeds)] for task in tasks]
+    aligned = pd.concat(runs, axis=1).loc[: min(end.min() for end in ends)].dropna()
     values = aligned.to_numpy().T.reshape(len(tasks), len(seeds), -1).swapaxes(0, 1)
     band = interval([values], iqm)
     return pd.DataFrame(dict(zip(COLUMNS, (aligned.index, *band, len(seeds)), strict=True)))
@@ -57,17 +70,68 @@ def by_seed(
     table: pd.DataFrame, preset: str, agent: str, task: str, column: str = "return", skip: int = 0
 ) -> pd.DataFrame:
     """Evaluation returns (or training coverage) by episode and seed; NaN where a run ended."""
+    mine = _runs(table, preset, agent, task)
     phase = "train" if column == "coverage" else "eval"
-    mine = table[
-        (table.preset == preset)
-        & (table.agent == agent)
-        & (table.task == task)
-        & (table.phase == phase)
-        & (table.episode > skip)
-    ]
+    mine = mine[(mine.phase == phase) & (mine.episode > skip)]
     runs = mine.pivot(index="episode", columns="seed", values=column)
     runs.index -= skip
     return runs
+
+
+def reach(table: pd.DataFrame, preset: str, agent: str, task: str, window: int = 0) -> pd.DataFrame:
+    """By seed: `end`, the last episode that smoothing can show; `finished`; `budget`.
+
+    At the end of an unfinished run, evaluations that are still to come belong into the window.
+    """
+    mine = _runs(table, preset, agent, task)
+    evaluated = mine.episode.where(mine.phase == "eval", 0)
+    runs = mine.assign(evaluated=evaluated).groupby("seed")
+    runs = runs.agg(
+        end=("evaluated", "max"), finished=("finished", "first"), budget=("episodes", "first")
+    )
+    runs["finished"] = runs.finished.astype(bool)
+    runs["end"] = (runs.end - (window // 2) * ~runs.finished).clip(lower=0)
+    return runs
+
+
+def drawn(runs: pd.DataFrame) -> Drawn:
+    """Of the runs of `reach`: the finished ones, or all if none is, as far as most of them go."""
+    pool = runs[runs.finished] if runs.finished.any() else runs
+    last = shared_length(pool.end)
+    return Drawn(pool.index[pool.end >= last].tolist(), last)
+
+
+def shared_length(lengths: Iterable[int]) -> int:
+    """The longest that most runs have, and at least three where there are so many; 0 of none.
+
+    A single short run then shortens nothing, and a single long one stands for nobody else.
+    """
+    ordered = sorted(map(int, lengths), reverse=True)
+    most = min(len(ordered), max(MIN_SEEDS, len(ordered) // 2 + 1))
+    return ordered[most - 1] if ordered else 0
+
+
+def not_drawn(table: pd.DataFrame, preset: str, agent: str, task: str) -> list[str]:
+    """What of an agent's runs on a task its curve does not show: one line, or none."""
+    runs = reach(table, preset, agent, task)
+    seeds, last = drawn(reach(table, preset, agent, task, WINDOWS[lookup(task).group]))
+    absent = [
+        f"seed {run.Index} ({'finished' if run.finished else 'unfinished'}, {run.end} episodes)"
+        for run in runs.itertuples()
+        if run.Index not in seeds
+    ]
+    longer = [f"seed {seed} after episode {last}" for seed in seeds if runs.end[seed] > last]
+    found = absent + longer
+    return [f"{agent} {task}: not in curves: {', '.join(found)}"] if found else []
+
+
+def width(window: int) -> int:
+    """How many evaluations a window smooths over: 21 of 20; 6 of 5, three before and two after."""
+    return 2 * (window // 2) + 1 + window % 2
+
+
+def _runs(table: pd.DataFrame, preset: str, agent: str, task: str) -> pd.DataFrame:
+    return table[(table.preset == preset) & (table.agent == agent) & (table.task == task)]
 
 
 def _normalised(
@@ -80,19 +144,4 @@ def _normalised(
 
 def _smooth(run: pd.Series, window: int) -> pd.Series:
     """Centred rolling mean over the episodes there are; where the run has none, none."""
-    width = 2 * (window // 2) + 1 + window % 2
-    return run.rolling(width, center=True, min_periods=1).mean().where(run.notna())
-
-
-def _constant_seeds(runs: pd.DataFrame) -> list[pd.Index]:
-    """The episodes, split where the set of seeds that reach them changes."""
-    present = runs.notna()
-    change = (present != present.shift(fill_value=False)).any(axis=1).cumsum()
-    return [part.index for _, part in runs.groupby(change)]
-
-
-def _mean(runs: pd.DataFrame) -> pd.DataFrame:
-    """One part of a curve: (episodes, seeds) without gaps to mean and interval."""
-    values = runs.dropna(axis=1).to_numpy().T[:, None]  # (seeds, 1, episodes)
-    band = interval([values], lambda sample: sample.mean(axis=(0, 1)))
-    return pd.DataFrame(dict(zip(COLUMNS, (runs.index, *band, len(values)), strict=True)))
+    return run.rolling(width(window), center=True, min_periods=1).mean().where(run.notna())

@@ -2,26 +2,30 @@
 
 A submission is a folder of `submissions/` next to the store, named like its label. One with a
 problem is left out as a whole, and its problems are told to whoever writes the page. A label is
-verified if `verified.json`, next to the store too, says so and names the files that were checked:
+verified if `verified.json`, next to the store too, says so; the badge is lost with any change of a
+run file, for `files` is the digest of all of them that `explore-suite validate` prints:
 
     {"my-method": {"by": "A. Maintainer", "what": "seed 0 of GridWorld", "when": "2026-01-31",
-                   "files": {"runs/external/my-method/GridWorld-v0/seed-000.csv": "<SHA-256>"}}}
+                   "files": "<SHA-256>"}}
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis import header_checks
+from analysis.clashes import Claim, clashes
 from analysis.look import STYLES, ordered
 from analysis.numbers import Numbers
-from analysis.scores import episode_table
-from analysis.submission import Digest, Label, Submission, Text
-from analysis.untrusted import shown, strict_json
+from analysis.scores import episode_table, run_scores
+from analysis.submission import Digest, Label, Submission, Text, files_digest
+from analysis.texts import shown
+from analysis.untrusted import strict_json
 from analysis.validate import validate
 from explore_suite.errors import UserError
 from explore_suite.results import ResultStore, Run
@@ -29,17 +33,17 @@ from explore_suite.results import ResultStore, Run
 REFERENCE, SELF_REPORTED, VERIFIED = "reference", "self-reported", "verified"
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
-_VARIANTS = {"warm": "warm start", "pure": "exploration only"}
+_VARIANTS = {"warm": "warm start", "pure": "exploration only", "fast": "fast targets"}
 
 
 class Verification(BaseModel):
-    """Who ran which part of a submission again, when, and the digests of the files compared."""
+    """Who ran which part of a submission again, when, and the digest of all files it had then."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     by: Text
     what: Text
     when: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
-    files: dict[str, Digest] = Field(min_length=1)
+    files: Digest
 
 
 @dataclass(frozen=True)
@@ -93,13 +97,12 @@ def gather(root: Path | str, last: int | None = None) -> Board:
     if not runs:
         raise UserError(f"no runs in {root}: explore-suite train makes one")
     entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
-    refused: list[str] = []
-    verified = _verified(root.parent / "verified.json")
-    folder = root.parent / "submissions"
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        entry, found, problems = _submitted(path, {*STYLES, *entries}, verified)
-        refused += [f"{shown(path.name)}: {problem}" for problem in problems]
-        if entry is not None:
+    sound, refused = _sound(root.parent)
+    claims = [Claim(entry.label, entry.name, found) for entry, found in sound]
+    against = clashes(_our_claims(entries, runs), claims)
+    for entry, found in sound:
+        refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
+        if entry.label not in against:
             entries[entry.label] = entry
             runs += found
     return Board(root, runs, {label: entries[label] for label in ordered(entries)}, refused, last)
@@ -112,7 +115,7 @@ def reference_name(label: str) -> str:
 
 
 def setting(label: str) -> str:
-    """What a label of ours was run for: `warm`, `pure`, or `` where it just learns."""
+    """What a label of ours was run for: `warm`, `pure`, `fast`, or `` where it just learns."""
     if label not in STYLES:
         return ""
     variant = label.partition(".")[2]
@@ -123,24 +126,52 @@ def _labels(runs: Iterable[Run]) -> list[str]:
     return ordered({run.header.agent for run in runs})
 
 
-def _submitted(
-    path: Path, taken: set[str], verified: dict[str, Verification]
-) -> tuple[Entry | None, list[Run], list[str]]:
-    """The entry and runs of a submission, or its problems."""
-    submission, runs, problems = validate(path)
-    if submission is None or problems:
-        return None, [], problems
-    label = submission.agent
-    if label != path.name:
-        problems.append(f"the folder must be named like its label, {label}")
-    if label.casefold() in {name.casefold() for name in taken}:
-        problems.append(f"the label {label} is taken; choose another")
-    if problems:
-        return None, [], problems
-    check = verified.get(label)
-    if check is None or any(submission.files.get(file) != sha for file, sha in check.files.items()):
-        return Entry(label, submission.name, SELF_REPORTED, submission), runs, []
-    return Entry(label, submission.name, VERIFIED, submission, check), runs, []
+def _our_claims(entries: Iterable[str], runs: Sequence[Run]) -> list[Claim]:
+    """Our labels and names, those without a run in the store included."""
+    return [
+        Claim(label, reference_name(label), [run for run in runs if run.header.agent == label])
+        for label in dict.fromkeys([*STYLES, *entries])
+    ]
+
+
+def _sound(folder: Path) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
+    """The submissions that are sound by themselves, and the problems of the others."""
+    sound, refused = [], []
+    verified, submissions = _verified(folder / "verified.json"), folder / "submissions"
+    for path in sorted(submissions.iterdir()) if submissions.is_dir() else ():
+        submission, runs, problems = validate(path)
+        if submission is not None and not problems:
+            problems = list(_unfit(path, submission, runs))
+        if submission is None or problems:
+            refused += [f"{shown(path.name)}: {problem}" for problem in problems]
+        else:
+            sound.append((_entry(submission, verified.get(submission.agent)), runs))
+    return sound, refused
+
+
+def _unfit(path: Path, submission: Submission, runs: list[Run]) -> Iterator[str]:
+    """What keeps a sound submission off this leaderboard, whoever else is on it."""
+    if submission.agent != path.name:
+        yield f"the folder must be named like its label, {submission.agent}"
+    if not _computable(runs):
+        yield "its scores, coverage or seconds cannot be computed"
+
+
+def _computable(runs: list[Run]) -> bool:
+    """Whether the numbers of all runs, and so their means, are finite."""
+    with np.errstate(all="ignore"):  # what overflows is found by what becomes of it
+        try:
+            scores = run_scores(episode_table(runs))[["normalised", "coverage", "seconds"]]
+        except (ArithmeticError, ValueError):
+            return False
+        return bool(np.isfinite(scores.to_numpy(dtype=float).sum(axis=0)).all())
+
+
+def _entry(submission: Submission, check: Verification | None) -> Entry:
+    label, name = submission.agent, submission.name
+    if check is None or check.files != files_digest(submission.files):
+        return Entry(label, name, SELF_REPORTED, submission)
+    return Entry(label, name, VERIFIED, submission, check)
 
 
 def _verified(path: Path) -> dict[str, Verification]:

@@ -4,11 +4,20 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.curves import by_seed
+from analysis.curves import by_seed, reach, shared_length
 from analysis.numbers import Numbers
 from explore_suite.tasks import lookup
 
 FINAL_EPISODES = 20  # at the end of a run, as many as in the published bar chart
+
+
+class Left(NamedTuple):
+    """A run that is left out: unfinished, or too short for the number asked for."""
+
+    seed: int
+    episodes: int  # that it has
+    budget: int
+    finished: bool
 
 
 class Sample(NamedTuple):
@@ -17,6 +26,8 @@ class Sample(NamedTuple):
     agent: str
     task: str
     values: pd.Series  # by seed, no gaps
+    needed: int = 0  # episodes of a run that has the number
+    left: tuple[Left, ...] = ()
 
 
 class Evidence:
@@ -28,14 +39,25 @@ class Evidence:
         self.preset = numbers.preset
         finished = numbers.table[numbers.table.finished.astype(bool)]
         self._runs = {key: rows for key, rows in finished.groupby(["agent", "task"])}
+        everything = pd.concat([numbers.table, numbers.damaged])
+        self._reach = {
+            key: reach(rows, self.preset, *key)
+            for key, rows in everything.groupby(["agent", "task"])
+        }
 
     def budget(self, task: str, *agents: str) -> int:
-        """The training episodes that all runs of these agents on a task have; 0 without runs."""
-        found = [self._runs[agent, task] for agent in agents if (agent, task) in self._runs]
-        return min((int(rows.episodes.min()) for rows in found), default=0)
+        """The training episodes over which these agents are compared on a task.
+
+        The longest that most of their common seeds have finished with, and no less than it takes
+        to the end of the task's score window; runs that are shorter are left out.
+        """
+        least = lookup(task).score_window[1]
+        finished = [self._finished(agent, task) for agent in agents]
+        common = pd.concat(finished, axis=1, join="inner").min(axis=1)
+        return max(least, shared_length(common[common >= least]))
 
     def score(self, agent: str, task: str) -> Sample:
-        """Scores, normalised: 0 is the return of random actions, 1 the best known."""
+        """Scores, normalised: 0 is the return of random actions, 1 the best known or its bound."""
         return self._scores(agent, task, "normalised")
 
     def plain_score(self, agent: str, task: str) -> Sample:
@@ -44,8 +66,7 @@ class Evidence:
 
     def returns(self, agent: str, task: str, first: int, last: int) -> Sample:
         """Mean evaluation return of episodes first to last."""
-        window = self._curve(agent, task, "return").reindex(range(first, last + 1))
-        return Sample(agent, task, window.mean(skipna=False).dropna())
+        return self._mean(agent, task, "return", first, last)
 
     def whole(self, agent: str, task: str, budget: int) -> Sample:
         """Mean normalised evaluation return of all episodes of a budget: the curve's height."""
@@ -57,29 +78,62 @@ class Evidence:
 
     def coverage(self, agent: str, task: str, episode: int) -> Sample:
         """Share of the task's bins that training had visited after an episode."""
-        found = self._curve(agent, task, "coverage").reindex([episode])
-        return Sample(agent, task, found.loc[episode].dropna().rename(None))
+        return self._mean(agent, task, "coverage", episode, episode)
+
+    def mean_coverage(self, agent: str, task: str, budget: int) -> Sample:
+        """Mean of the coverage after each episode of a budget: the height of its curve."""
+        return self._mean(agent, task, "coverage", 1, budget)
 
     def first_above(
         self, agent: str, task: str, level: float, budget: int, width: int = 1
     ) -> Sample:
-        """First of `width` episodes whose mean evaluation return is above level; or budget + 1."""
-        curve = self._curve(agent, task, "return").reindex(range(1, budget + 1))
-        curve = curve.dropna(axis=1)
-        above = curve[::-1].rolling(width).mean()[::-1] > level
-        return Sample(agent, task, above.idxmax().where(above.any(), budget + 1).astype(float))
+        """First episode whose evaluation is above level, as is the mean of `width` from it on.
+
+        A run that has none within its budget gets the episode after the last that could have been.
+        """
+        curve = self._curve(agent, task, "return").reindex(range(1, budget + 1)).dropna(axis=1)
+        above = (curve[::-1].rolling(width).mean()[::-1] > level) & (curve > level)
+        first = above.idxmax().where(above.any(), budget - width + 2).astype(float)
+        return self._sample(agent, task, first, budget)
+
+    def _finished(self, agent: str, task: str) -> pd.Series:
+        """Budgets of the finished runs, by seed."""
+        rows = self._runs.get((agent, task), self.numbers.table.iloc[:0])
+        return rows.groupby("seed").episodes.first()
+
+    def _mean(self, agent: str, task: str, column: str, first: int, last: int) -> Sample:
+        window = self._curve(agent, task, column).reindex(range(first, last + 1))
+        return self._sample(agent, task, window.mean(skipna=False).dropna(), last)
 
     def _scores(self, agent: str, task: str, column: str) -> Sample:
         scores = self.numbers.scores
         mine = scores[
             (scores.agent == agent) & (scores.task == task) & scores.finished.astype(bool)
         ]
-        return Sample(agent, task, mine.set_index("seed")[column].astype(float).dropna())
+        values = mine.set_index("seed")[column].astype(float).dropna()
+        return self._sample(agent, task, values, lookup(task).score_window[1])
 
     def _curve(self, agent: str, task: str, column: str) -> pd.DataFrame:
         """Evaluation returns or training coverage, by episode and seed."""
         rows = self._runs.get((agent, task), self.numbers.table.iloc[:0])
         return by_seed(rows, self.preset, agent, task, column).astype(float)
+
+    def _sample(self, agent: str, task: str, values: pd.Series, needed: int) -> Sample:
+        """These numbers, and the runs that have none."""
+        if (agent, task) not in self._reach:
+            return Sample(agent, task, values, needed)
+        left = tuple(
+            Left(int(run.Index), int(run.end), int(run.budget), bool(run.finished))
+            for run in self._reach[agent, task].itertuples()
+            if run.Index not in values.index
+        )
+        return Sample(agent, task, values, needed, left)
+
+
+def scored(task: str) -> str:
+    """What a score on a task is, in words."""
+    first, last = lookup(task).score_window
+    return f"score, episodes {first}-{last}"
 
 
 def _normalised(sample: Sample) -> Sample:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from analysis import look
 from analysis.bootstrap import Estimate
+from analysis.curves import WINDOWS, width
 from analysis.numbers import EXPLORE, ORIGINAL, SUITE, NotEnoughRuns, Numbers
 from explore_suite.tasks import lookup
 
@@ -57,6 +58,9 @@ def after_100_episodes(numbers: Numbers) -> Figure:
             if task in found[agent] and found[agent][task][0].seeds:
                 _bar(axes, group + 0.27 * (place - 1), *found[agent][task], look.style(agent))
     _decorate_bars(axes)
+    for group, task in enumerate(_pairs()):
+        if not any(scores[task][0].seeds for scores in found.values() if task in scores):
+            axes.text(group, 20, "no score yet", rotation=90, ha="center", color=look.GREY)
     look.legend(figure, seeds, f"{dashed(SUITE)} A dot per seed, their mean", kind="bar")
     return figure
 
@@ -87,13 +91,18 @@ def draw_curves(
     figure.supxlabel(EPISODES, fontsize=8)
     panels[0].set_ylabel(RETURN)
     drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
-    look.legend(figure, drawn, f"{dashed(tasks)} Mean")
+    look.legend(figure, drawn, f"{dashed(tasks)} {smoothed('Mean', tasks[0])}")
 
 
 def dashed(tasks: Sequence[str]) -> str:
     """What the dashed line of a figure of these tasks is."""
     bound = all(lookup(task).best_is_bound for task in tasks)
     return "Dashed: most that an episode can pay." if bound else "Dashed: best return known."
+
+
+def smoothed(what: str, task: str) -> str:
+    """What a curve of returns of this task shows."""
+    return f"{what} smoothed over {width(WINDOWS[lookup(task).group])} evaluations"
 
 
 def _suite_curves(numbers: Numbers, agents: Sequence[str]) -> Figure:
@@ -113,7 +122,8 @@ def _pairs() -> list[str]:
 def _bar(axes: Axes, x: float, score: Estimate, runs: list[float], style: look.Style) -> None:
     axes.bar(x, score.value, 0.25, color=style.colour, alpha=look.BAR_ALPHA, linewidth=0)
     spread = x + np.linspace(-0.08, 0.08, len(runs)) if len(runs) > 1 else [x]
-    axes.scatter(spread, runs, s=4, color="white", edgecolors="black", linewidths=0.4)
+    axes.scatter(spread, runs, s=4, color="white", edgecolors="black", linewidths=0.4,
+                 clip_on=False, zorder=3)  # fmt: skip
     axes.errorbar(x, score.value, [[score.value - score.low], [score.high - score.value]],
                   color="black", elinewidth=1, capsize=2, capthick=1)  # fmt: skip
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from analysis import look
-from analysis.figures_control import EPISODES, RETURN, dashed
+from analysis.figures_control import EPISODES, RETURN, dashed, smoothed
 from analysis.numbers import NotEnoughRuns, Numbers
 from explore_suite.tasks import lookup
 
@@ -38,7 +38,7 @@ def warm_start(numbers: Numbers) -> Figure:
     _percent(coverage)
     coverage.set_title("(b) Coverage")
     figure.supxlabel(f"{EPISODES} after the warm start", fontsize=8)
-    look.legend(figure, seeds, f"{dashed([TASK])} Mean")
+    look.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Mean, in (a)', TASK)},")
     return figure
 
 

@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 
 from analysis import look
 from analysis.bootstrap import Estimate, ScoreMatrix
-from analysis.figures_control import EPISODES
+from analysis.figures_control import EPISODES, smoothed
 from analysis.numbers import EXPLORE, ORIGINAL, SUITE, NotEnoughRuns, Numbers
 
 GROUPS = {"Original tasks": ORIGINAL, "Explore tasks": EXPLORE, "All eight tasks": SUITE}
 STATISTICS = {
     "iqm": "IQM ↑", "median": "Median ↑", "mean": "Mean ↑", "optimality_gap": "Optimality gap ↓",
 }  # fmt: skip
-NORMALISED = "normalised score (0: random actions, 1: best return)"
+NORMALISED = "normalised score (0: random actions, 1: best return known or its bound)"
 
 
 def sample_efficiency(numbers: Numbers) -> Figure:
@@ -30,7 +30,7 @@ def sample_efficiency(numbers: Numbers) -> Figure:
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("IQM of normalised return")
     figure.supxlabel(EPISODES, fontsize=8)
-    _legend(figure, numbers, seeds, "Interquartile mean")
+    _legend(figure, numbers, seeds, smoothed("Interquartile mean", SUITE[0]))
     return figure
 
 
@@ -60,7 +60,7 @@ def aggregates(numbers: Numbers) -> Figure:
             _point(axes, place, numbers.aggregate(cells, name), look.style(agent, numbers.agents))
         _rows(axes, [look.style(agent, numbers.agents).label for agent in found], axes is panels[0])
         axes.set_title(title)
-        axes.set_xlim(min(0, axes.dataLim.x0), 1)
+        axes.set_xlim(min(0, axes.dataLim.x0), max(1, axes.dataLim.x1))  # worse than random shows
     figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
     seeds = {agent: [len(cells.seeds)] for agent, cells in found.items()}
     _legend(figure, numbers, seeds, "Estimate", "point")
@@ -119,6 +119,9 @@ def _point(axes: Axes, place: int, value: Estimate, style: look.Style) -> None:
               solid_capstyle="butt", clip_on=False)  # fmt: skip
     axes.plot(value.value, place, color=style.colour, marker=style.marker, markersize=3.5,
               clip_on=False, zorder=3)  # fmt: skip
+    # Ends taller than the marker: an interval may be shorter than that is wide.
+    axes.plot([value.low, value.high], [place, place], color=style.colour, linestyle="", marker="|",
+              markersize=7, markeredgewidth=0.8, clip_on=False, zorder=4)  # fmt: skip
 
 
 def _rows(axes: Axes, labels: list[str], named: bool) -> None:

@@ -1,4 +1,4 @@
-"""Whether a run's header can be taken for what it says: its types, place, task, code and budget."""
+"""Whether a run's header can be taken for what it says: its types, task, code and budget."""
 
 import re
 from collections.abc import Iterator
@@ -8,15 +8,19 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from analysis.row_checks import least_budget
-from analysis.untrusted import shown, strict_json, unclean
+from analysis.task_limits import least_budget
+from analysis.texts import shown, unclean, unreadable
+from analysis.untrusted import strict_json
 from explore_suite.results import SCHEMA, Header, dump_header
 from explore_suite.tasks import TaskSheet, measured
 
 MAX_EPISODES = 10_000
 MAX_TEXT = 300  # characters of any text in a header
 NEEDED_VERSIONS = ("python", "explore-suite", "mujoco", "dm_control", "gymnasium", "numpy")
+MAX_THREADS = 4096
+OUR_PRESETS, OUR_SOURCE = ("cpu", "paper"), "explore-suite train"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 
 _HeaderDict = TypedDict("_HeaderDict", get_type_hints(Header))  # type: ignore[misc]
 _HeaderDict.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
@@ -24,7 +28,7 @@ _TYPES: TypeAdapter[Any] = TypeAdapter(_HeaderDict)
 
 
 def read(data: bytes) -> tuple[Header | None, list[str]]:
-    """The header in a JSON text that is exactly the store's, or what is wrong with the text."""
+    """The header in a JSON text, None if it cannot be taken for one; and what is wrong with it."""
     try:
         values = strict_json(data)
         _TYPES.validate_python(values)
@@ -33,10 +37,10 @@ def read(data: bytes) -> tuple[Header | None, list[str]]:
     except ValueError as error:
         return None, [f"is not the JSON of a header: {shown(str(error))}"]
     header = Header(**values)
+    problems = [reason for text in _texts(values) if (reason := _strange(text))]
     if dump_header(header).encode() != data:
-        return None, ["is not written as the store writes headers"]
-    dirty = [reason for text in _texts(values) if (reason := _strange(text))]
-    return (None, dirty[:1]) if dirty else (header, [])
+        problems.append("is not written as the store writes headers")
+    return header, list(dict.fromkeys(problems))
 
 
 def check(header: Header, sheet: TaskSheet) -> Iterator[str]:
@@ -45,8 +49,7 @@ def check(header: Header, sheet: TaskSheet) -> Iterator[str]:
         yield f"has schema {header.schema} instead of {SCHEMA}"
     if not header.finished:
         yield "is not finished"
-    if "synthetic" in header.source.lower():
-        yield f"is synthetic: its source is {shown(header.source)}"
+    yield from _source(header)
     golden = _fingerprints()[sheet.name]["fingerprint"]
     if header.fingerprint != golden:
         yield (
@@ -56,12 +59,10 @@ def check(header: Header, sheet: TaskSheet) -> Iterator[str]:
     least = least_budget(sheet)
     if not least <= header.episodes <= MAX_EPISODES:
         yield f"budget of {header.episodes} episodes is not within {least} to {MAX_EPISODES}"
-    if header.threads < 1:
-        yield f"threads must be 1 or more, not {header.threads}"
+    if not 1 <= header.threads <= MAX_THREADS:
+        yield f"threads must be 1 to {MAX_THREADS}, not {header.threads}"
     yield from _code(header)
-    missing = [name for name in NEEDED_VERSIONS if name not in header.versions]
-    if missing:
-        yield f"versions lack {', '.join(missing)}"
+    yield from _versions(header)
 
 
 def complaints(error: ValidationError) -> list[str]:
@@ -76,6 +77,27 @@ def complaints(error: ValidationError) -> list[str]:
 @cache
 def _fingerprints() -> dict[str, Any]:
     return measured("fingerprints")
+
+
+def _source(header: Header) -> Iterator[str]:
+    if "synthetic" in header.source.lower():
+        yield f"is synthetic: its source is {shown(header.source)}"
+    if reason := unreadable(header.source):
+        yield f"source {reason}"
+    if header.preset in OUR_PRESETS and header.source != OUR_SOURCE:
+        yield (
+            f"preset {header.preset} is that of `{OUR_SOURCE}`: runs of other code have another, "
+            "such as external"
+        )
+
+
+def _versions(header: Header) -> Iterator[str]:
+    missing = [name for name in NEEDED_VERSIONS if name not in header.versions]
+    if missing:
+        yield f"versions lack {', '.join(missing)}"
+    for name, version in header.versions.items():
+        if not _VERSION.fullmatch(version):
+            yield f"version {shown(version)} of {shown(name)} is not written as versions are"
 
 
 def _code(header: Header) -> Iterator[str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from analysis.entries import Board, gather
 from analysis.leaderboard_markdown import markdown
 from analysis.leaderboard_page import html
-from analysis.leaderboard_rows import Row, rows
+from analysis.leaderboard_row import Row
+from analysis.leaderboard_rows import rows
 from analysis.leaderboard_sections import SECTIONS
 from explore_suite.console import say
 from explore_suite.results import replace_text

@@ -45,7 +45,7 @@ def _tell(rows: Sequence[Row]) -> None:
             say()
             table(
                 f"{task}" if len(tasks) == 1 else f"{section.title}: {task}",
-                ("method", "preset", "score", "coverage", "runs"),
+                ("method", "preset", "score", "coverage", "runs", "label"),
                 [_told(row, task) for row in members if row.by_task[task].runs],
             )
     say()
@@ -54,7 +54,8 @@ def _tell(rows: Sequence[Row]) -> None:
 def _told(row: Row, task: str) -> tuple[str, ...]:
     found = row.by_task[task]
     score = text.score(found.score, task).line
-    return row.entry.name, row.preset, score, text.percent(found.coverage).value, str(found.runs)
+    coverage = text.percent(found.coverage).value
+    return row.entry.name, row.preset, score, coverage, str(found.runs), row.entry.label
 
 
 def serve(page: bytes, port: int) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from analysis import leaderboard_text as text
 from analysis.entries import PACKAGES
-from analysis.leaderboard_rows import Row
+from analysis.leaderboard_row import Row
 from analysis.leaderboard_sections import SECTIONS
 
-_PLAIN = " +-,()/"  # what a stranger's name may hold besides letters and digits, as it is
+_PLAIN = " +-,()/"  # what a stranger's text may hold besides letters and digits, as it is
 _HEAD = """\
 # Leaderboard
 
@@ -36,10 +36,14 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def plain(name: str) -> str:
-    """A stranger's name as text: whatever could mean something to Markdown or HTML is encoded."""
+def plain(told: str, more: str = "") -> str:
+    """A stranger's text as text: whatever could mean something to Markdown or HTML is encoded.
+
+    `more` are characters to leave as they are: a point makes addresses of names, but no versions.
+    """
+    kept = _PLAIN + more
     return "".join(
-        letter if letter.isalnum() or letter in _PLAIN else f"&#{ord(letter)};" for letter in name
+        letter if letter.isalnum() or letter in kept else f"&#{ord(letter)};" for letter in told
     )
 
 
@@ -62,7 +66,7 @@ def _summary_row(row: Row, paired: bool) -> list[str]:
         *[text.normalised(row.gap).line] * paired,
         text.percent(row.coverage).line,
         text.minutes(row.minutes).line,
-        *(row.versions[package] or text.MISSING for package in PACKAGES),
+        *(plain(row.versions[package], ".") or text.MISSING for package in PACKAGES),
         row.entry.badge,
     ]
 
@@ -77,13 +81,13 @@ def _by_task(members: Sequence[Row]) -> str:
             f"{cell.line} ({text.seeds(cell.seeds)})" if cell.seeds else cell.line
             for cell in written
         ]
-        lines.append([plain(row.entry.name), row.preset, *cells])
-    return _table(["method", "preset", *tasks], lines)
+        lines.append([plain(row.entry.name), f"`{row.entry.label}`", row.preset, *cells])
+    return _table(["method", "label", "preset", *tasks], lines)
 
 
 def _notes(members: Iterable[Row]) -> list[str]:
     lines = [
-        f"- {plain(row.entry.name)}, {row.preset}: {'; '.join(row.notes)}"
+        f"- {plain(row.entry.name)}, `{row.entry.label}`, {row.preset}: {'; '.join(row.notes)}"
         for row in members
         if row.notes
     ]

@@ -16,12 +16,13 @@ from markupsafe import Markup
 from analysis import leaderboard_text, page_data
 from analysis.curves import WINDOWS
 from analysis.entries import PACKAGES, Board
-from analysis.leaderboard_rows import Row
+from analysis.leaderboard_row import Row
 from analysis.leaderboard_sections import SECTIONS
 from analysis.look import style
 from explore_suite.tasks import TASKS, TaskSheet
 
-_SCRIPTS = ("start.js", "tables.js", "chart.js", "heat.js", "filters.js")
+_SCRIPTS = ("start.js", "tables.js", "paths.js", "chart.js", "heat.js", "filters.js")
+_TEMPLATES = ("macros.html", "page.html")
 _GROUPS = {"control": "Control suite", "hallway": "Hallway", "grid": "Grid world"}
 # Pictures of the tasks: in an installed package, and in a checkout.
 _PICTURES = (
@@ -40,10 +41,11 @@ def html(board: Board, rows: Sequence[Row], title: str) -> str:
         "heat": {panel["id"]: panel for panels in heat.values() for panel in panels},
         "ramp": page_data.ramp(),
     }
-    return _environment().from_string(_file("page.html")).render(
+    return _environment().from_string("".join(map(_file, _TEMPLATES))).render(
         title=title, board=board, rows=rows, sections=SECTIONS, groups=_GROUPS, packages=PACKAGES,
-        write=leaderboard_text, windows=WINDOWS, method=page_data.method_classes(board),
-        tasks=_tasks(rows), picture=_picture, search=page_data.search, heat=heat, data=data,
+        write=leaderboard_text, windows=WINDOWS, lengths=page_data.LENGTHS,
+        method=page_data.method_classes(board), tasks=_tasks(rows), picture=_picture,
+        search=page_data.search, heat=heat, data=data,
         version=metadata.version("explore-suite"), css=Markup(css), script=Markup(script),
         policy=_policy(css, script),
     ).lstrip()  # fmt: skip

@@ -6,63 +6,18 @@ rows over the whole group with an interval are ranked.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from analysis.bootstrap import MIN_SEEDS, Estimate, ScoreMatrix, estimate, interval
 from analysis.entries import PACKAGES, Board, Entry, setting
+from analysis.leaderboard_row import NOTHING, Row, TaskNumbers
 from analysis.leaderboard_sections import SECTIONS, Section
 from analysis.leaderboard_text import scaled
 from analysis.numbers import Numbers
 from explore_suite.tasks import lookup
-
-NOTHING = Estimate(np.nan, np.nan, np.nan, 0)
-
-
-class TaskNumbers(NamedTuple):
-    """A method on one task: means over all seeds it has there."""
-
-    score: Estimate
-    coverage: Estimate
-    minutes: Estimate  # per 100 training episodes
-    runs: int  # with or without a score
-
-
-@dataclass(frozen=True)
-class Row:
-    """One method, with one preset, on one group of tasks."""
-
-    section: Section
-    preset: str
-    entry: Entry
-    suite: Estimate  # IQM of normalised scores
-    tasks: tuple[str, ...]  # those that `suite` is taken over
-    gap: Estimate  # mean normalised score on originals minus that on their explore variants
-    pairs: int  # of an original and its explore variant behind `gap`
-    coverage: Estimate  # mean over the tasks
-    minutes: Estimate  # per 100 training episodes
-    by_task: dict[str, TaskNumbers]  # every task of the group
-    versions: dict[str, str]  # of PACKAGES
-    notes: tuple[str, ...]  # what is missing, one line each
-    rank: int | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Whether it covers the whole group."""
-        return self.tasks == self.section.tasks
-
-    @property
-    def scored(self) -> bool:
-        """Whether any run of it has a score."""
-        return any(found.score.seeds for found in self.by_task.values())
-
-    @property
-    def covers(self) -> str:
-        """Its tasks, in words."""
-        return f"{len(self.tasks)} of {len(self.section.tasks)}"
 
 
 def rows(board: Board) -> list[Row]:

@@ -50,9 +50,11 @@ _DOTS = (0, (1.3, 1))
 STYLES = {
     "random": Style("Uniform random", "#999999", _DOTS, "x"),
     "sac": Style("SAC", "#404040", _DASH, "o"),
+    "sac.fast": Style("SAC", "#404040", _DASH, "o"),
     "sac_bbe": Style("SAC+BBE", "#D55E00", _DASH_DOT, "s"),
     "sac_2q": Style("SAC 2Q", "#009E73", _DOTS, "^"),
     "sac_deep": Style("SAC+DEEP", "#0072B2", "-", "D"),
+    "sac_deep.fast": Style("SAC+DEEP", "#0072B2", "-", "D"),
     "ddqn": Style("DDQN", "#404040", _DASH, "o"),
     "ddqn.warm": Style("DDQN", "#404040", _DASH, "o"),
     "ddqn_bbe": Style("DDQN+BBE", "#D55E00", _DASH_DOT, "s"),
@@ -66,6 +68,7 @@ STYLES = {
 }
 # For agents of others, by the order of their names.
 _SPARE = [("#E69F00", "P"), ("#8C510A", "X"), ("#5E3C99", "*"), ("#1B7837", "h"), ("#B2182B", "p")]
+_SPARE_LINES = ["-", _DASH, _DASH_DOT, _DOTS]  # where there are more agents than colours
 
 
 def ordered(agents: Iterable[str]) -> list[str]:
@@ -79,8 +82,9 @@ def style(agent: str, everyone: Iterable[str] = ()) -> Style:
     if agent in STYLES:
         return STYLES[agent]
     others = [name for name in ordered(everyone) if name not in STYLES]
-    colour, marker = _SPARE[others.index(agent) % len(_SPARE)]
-    return Style(agent, colour, "-", marker)
+    turn, place = divmod(others.index(agent), len(_SPARE))
+    colour, marker = _SPARE[place]
+    return Style(agent, colour, _SPARE_LINES[turn % len(_SPARE_LINES)], marker)
 
 
 def page(
@@ -107,12 +111,12 @@ def count_episodes(axes: Axes) -> None:
 
 
 def draw_best(axes: Axes, best: float) -> None:
-    """The best return known, and room above it."""
+    """The best return known or its bound, and room above it."""
     axes.axhline(best, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_ylim(0, 1.05 * best)
 
 
-def draw_nothing(axes: Axes, why: str = "no runs yet") -> None:
+def draw_nothing(axes: Axes, why: str = "no curve yet") -> None:
     """An empty panel that says so."""
     axes.set_xticks([])
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)

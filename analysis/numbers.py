@@ -1,5 +1,6 @@
 """What a figure may ask for: every number of one preset, computed once, none by the figure."""
 
+import logging
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +15,9 @@ from analysis.bootstrap import (
     performance_profile,
     probability_of_improvement,
 )
-from analysis.curves import WINDOWS, curve, suite_curve
+from analysis.curves import WINDOWS, curve, not_drawn, suite_curve
 from analysis.look import ordered
-from analysis.scores import load, matrix, run_scores
+from analysis.scores import RUN, damaged, load, matrix, run_scores
 from explore_suite.results import ResultStore, RunKey
 from explore_suite.tasks import TASKS, lookup
 
@@ -24,6 +25,7 @@ ORIGINAL = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "origi
 EXPLORE = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "explore")
 SUITE = ORIGINAL + EXPLORE
 THRESHOLDS = tuple(step / 50 for step in range(51))  # of normalised scores
+_log = logging.getLogger(__name__)
 
 
 class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has trained yet
@@ -31,7 +33,10 @@ class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has t
 
 
 class Numbers:
-    """A store as figures see it. Curves are smoothed as their task's group was when published."""
+    """A store as figures see it. Curves are smoothed as their task's group was when published.
+
+    Runs that say finished and lack rows are left out of everything, with a warning.
+    """
 
     def __init__(
         self,
@@ -45,8 +50,21 @@ class Numbers:
         self.store = ResultStore(root)
         self.preset = preset
         self._last = last
-        self.table = table[table.preset == preset]
+        mine = table[table.preset == preset]
+        lost = damaged(mine)
+        self.table, self.damaged = mine[~lost], mine[lost]
+        for line in self.damage:
+            _log.warning("  %s", line)
         self._curves: dict[tuple[Any, ...], pd.DataFrame] = {}
+
+    @cached_property
+    def damage(self) -> list[str]:
+        """One line for each run that says finished and lacks rows."""
+        return [
+            f"{agent} {task}: seed {seed} left out, it says finished and has {len(rows)} rows of "
+            f"{2 * rows.episodes.iloc[0]}"
+            for (_, agent, task, seed), rows in self.damaged.groupby(RUN)
+        ]
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -60,7 +78,8 @@ class Numbers:
 
     def seeds(self, agent: str, task: str) -> list[int]:
         """Seeds with any episode."""
-        return sorted(set(self.table[self._is(agent, task)].seed))
+        mine = self._of(agent)
+        return sorted(set(mine[mine.task == task].seed))
 
     def curve(
         self, agent: str, task: str, column: str = "return", skip: int = 0
@@ -69,7 +88,7 @@ class Numbers:
         key = (agent, task, column, skip)
         if key not in self._curves:
             window = WINDOWS[lookup(task).group] if column == "return" else 0
-            self._curves[key] = curve(self.table, self.preset, *key[:2], window, column, skip)
+            self._curves[key] = curve(self._of(agent), self.preset, *key[:2], window, column, skip)
         found = self._curves[key]
         return None if found.empty else found
 
@@ -94,7 +113,8 @@ class Numbers:
     def suite_curve(self, cells: ScoreMatrix) -> pd.DataFrame:
         """IQM of normalised returns by episode, over the seeds and tasks of a matrix."""
         window = WINDOWS[lookup(cells.tasks[0]).group]
-        return suite_curve(self.table, self.preset, cells.agent, cells.tasks, cells.seeds, window)
+        table = self._of(cells.agent)
+        return suite_curve(table, self.preset, cells.agent, cells.tasks, cells.seeds, window)
 
     def profile(self, cells: ScoreMatrix) -> pd.DataFrame:
         """Share of runs above each threshold."""
@@ -117,9 +137,17 @@ class Numbers:
         return None
 
     def missing(self) -> list[str]:
-        """What keeps seeds of the control suite out of its figures, one line each."""
+        """What keeps runs out of figures, one line each."""
         agents = ordered(self.table[self.table.task.isin(SUITE)].agent.unique())
-        return [line for agent in agents for line in self.matrix(agent, SUITE).missing]
+        lines = [line for agent in agents for line in self.matrix(agent, SUITE).missing]
+        for (agent, task), rows in self.table.groupby(["agent", "task"]):
+            lines += not_drawn(rows, self.preset, agent, task)
+        return [*self.damage, *lines]
 
-    def _is(self, agent: str, task: str) -> pd.Series:
-        return (self.table.agent == agent) & (self.table.task == task)
+    def _of(self, agent: str) -> pd.DataFrame:
+        """The agent's part of the table."""
+        return self._by_agent.get(agent, self.table.iloc[:0])
+
+    @cached_property
+    def _by_agent(self) -> dict[str, pd.DataFrame]:
+        return dict(list(self.table.groupby("agent")))

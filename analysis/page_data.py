@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 from analysis.entries import Board
-from analysis.leaderboard_rows import Row
+from analysis.leaderboard_row import Row
 from analysis.leaderboard_sections import SECTIONS
 from analysis.look import style
 from explore_suite.errors import UserError
@@ -20,6 +20,7 @@ from explore_suite.tasks import TASKS, lookup
 
 _log = logging.getLogger(__name__)
 _SHADES = 24  # of the heat maps
+LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 _DIGITS = {"return": 2, "coverage": 4}  # of the curves
 
 
@@ -32,7 +33,8 @@ def search(row: Row) -> str:
     """The text in which the reader's words are looked for."""
     entry = row.entry
     authors = entry.submission.authors if entry.submission else []
-    return " ".join([entry.name, entry.label, row.preset, entry.badge, *authors]).casefold()
+    told = [entry.name, entry.label, row.preset, entry.badge, *authors]
+    return " ".join(told).lower()  # as the page lowers the words; casefold would part ß from itself
 
 
 def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
@@ -81,23 +83,29 @@ def ramp() -> list[str]:
 
 def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
     """A method's curves on a task, and how they are called and drawn."""
-    label, several = row.entry.label, len(board.numbers) > 1
-    numbers = board.numbers[row.preset]
+    label, numbers = row.entry.label, board.numbers[row.preset]
+    last = None if board.last else LENGTHS * lookup(task).score_window[1]
     return {
-        "name": f"{row.entry.name} ({row.preset})" if several else row.entry.name,
+        "name": row.entry.name,
+        "label": label,
         "preset": row.preset,
+        "suffix": f" ({row.preset})" if len(board.numbers) > 1 else "",
         "search": search(row),
         "method": method_classes(board)[label],
         "dash": _dash(style(label, board.entries).line),
     } | {
-        column: _curve(numbers.curve(label, task, column), digits)
+        column: _curve(numbers.curve(label, task, column), digits, last)
         for column, digits in _DIGITS.items()
     }
 
 
-def _curve(found: pd.DataFrame | None, digits: int) -> dict[str, list[Any]] | None:
+def _curve(
+    found: pd.DataFrame | None, digits: int, last: int | None
+) -> dict[str, list[Any]] | None:
+    """A curve up to an episode, if one is named: a run a hundred times as long hides the others."""
     if found is None:
         return None
+    found = found if last is None else found[found.episode <= last]
     numbers = {
         name: [_rounded(value, digits) for value in found[name]] for name in ("mean", "low", "high")
     }

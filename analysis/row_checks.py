@@ -6,37 +6,38 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from explore_suite.coverage import PROJECTIONS
+from analysis import task_limits
 from explore_suite.results import COLUMNS, PHASES, EpisodeRow
 from explore_suite.tasks import TaskSheet
 
+MAX_SECONDS = 1e8  # three years
+# Seconds of a training step that no machine beats, its share of evaluation included: a tenth of
+# what the grid world, the quickest task, takes with random actions.
+LEAST_STEP = 1e-6
+_TICKS = 1000  # per second: the store writes no finer ones
 _WHOLE, _NUMBER = "(0|[1-9][0-9]{0,14})", "(-?[0-9][0-9.e+-]{0,30})"
 _LINE = re.compile(
     ",".join(
         ["(train|eval)", _WHOLE, _WHOLE, _NUMBER, _WHOLE, _WHOLE, _NUMBER, _NUMBER]
     )
 )  # fmt: skip
-# The least reward of a step with success, where other steps pay too: the walker's stand pays
-# (3 + upright) / 4, the goal of a hallway one. Elsewhere a step with success pays one, others none.
-_LEAST_PAY = {
-    "WalkerWalk": 0.75,
-    "WalkerExplore": 0.75,
-    "HallwayLocalOptimum": 1.0,
-    "HallwayAdversarial": 1.0,
-}
 _ROUNDING = 1e-6  # of a sum of a thousand rewards
-_BEST_ROUNDING = 0.05  # best returns of the catalogue have one decimal
-_MIN_WINDOW = 10  # episodes of the score window that a run must at least evaluate
 Fault = tuple[np.ndarray, str]  # which rows are wrong, and why, as a format of `row`
 
 
-def check_rows(data: bytes, sheet: TaskSheet, episodes: int) -> tuple[list[EpisodeRow], list[str]]:
-    """The rows, and a line for each kind of fault, naming the first line at fault."""
+def check_rows(
+    data: bytes, sheet: TaskSheet, episodes: int | None
+) -> tuple[list[EpisodeRow], list[str]]:
+    """The rows, and a line for each kind of fault, naming the first line at fault.
+
+    `episodes` is the budget of the run's header, None where that cannot be read.
+    """
     rows, problems = _parse(data)
     if problems:
         return [], problems
-    if len(rows) != 2 * episodes:
-        problems = [f"holds {len(rows)} rows where {episodes} episodes make {2 * episodes}"]
+    due = 2 * (task_limits.least_budget(sheet) if episodes is None else episodes)
+    if len(rows) != due and not (episodes is None and len(rows) > due):
+        problems = [f"holds {len(rows)} rows where {due // 2} episodes make {due}"]
     if not rows:
         return [], problems
     for wrong, reason in _faults(rows, sheet):
@@ -44,22 +45,14 @@ def check_rows(data: bytes, sheet: TaskSheet, episodes: int) -> tuple[list[Episo
         if len(lines):
             more = f" (and {len(lines) - 1} more lines)" if len(lines) > 1 else ""
             problems.append(f"line {lines[0] + 2}: {reason.format(row=rows[lines[0]])}{more}")
-    if rows[-1].seconds <= rows[0].seconds and episodes > 1:
-        problems.append(f"no time passes: seconds are {rows[0].seconds} from first to last row")
     return rows, problems
 
 
-def least_budget(sheet: TaskSheet) -> int:
-    """Training episodes that a run needs for its score: the window, or on pairs its first ten."""
-    first, last = sheet.score_window
-    return first + _MIN_WINDOW - 1 if sheet.partner else last
-
-
 def score(sheet: TaskSheet, rows: list[EpisodeRow]) -> float:
-    """Mean evaluation return over those episodes of the task's score window that exist."""
+    """Mean evaluation return over the task's score window, which the rows must hold."""
     first, last = sheet.score_window
     returns = [row.return_ for row in rows if row.phase == "eval" and first <= row.episode <= last]
-    return math.fsum(returns) / len(returns)
+    return math.fsum(returns) / (last - first + 1)
 
 
 def _parse(data: bytes) -> tuple[list[EpisodeRow], list[str]]:
@@ -102,9 +95,9 @@ def _faults(rows: list[EpisodeRow], sheet: TaskSheet) -> Iterator[Fault]:
     episode, env_steps, return_, length, success, coverage, seconds = map(np.array, columns)
     place = np.arange(len(rows))
     due = place // 2 + 1
-    in_turn = np.array(phases) == np.array(PHASES)[place % 2]
+    in_turn = (np.array(phases) == np.array(PHASES)[place % 2]) & (episode == due)
     yield (
-        ~in_turn | (episode != due),
+        ~in_turn,
         "{row.phase} of episode {row.episode} is out of turn: train 1, eval 1, train 2, ...",
     )
     yield length != sheet.horizon, f"length {{row.length}} where episodes take {sheet.horizon}"
@@ -112,22 +105,26 @@ def _faults(rows: list[EpisodeRow], sheet: TaskSheet) -> Iterator[Fault]:
         env_steps != due * sheet.horizon,
         "env_steps {row.env_steps} is not the sum of the training lengths so far",
     )
+    evaluation = in_turn & (place % 2 == 1)
     yield from _return_faults(sheet, return_, success)
-    yield from _coverage_faults(sheet, coverage)
-    yield (
-        np.diff(seconds, prepend=0.0) < 0,
-        "seconds {row.seconds} are negative or fewer than in the line before",
-    )
+    yield from _coverage_faults(sheet, coverage, evaluation, success)
+    yield from _second_faults(seconds, evaluation, due * sheet.horizon)
 
 
 def _return_faults(sheet: TaskSheet, return_: np.ndarray, success: np.ndarray) -> Iterator[Fault]:
-    best = sheet.best_return + (0 if sheet.best_is_bound else _BEST_ROUNDING)
+    highest = task_limits.highest_return(sheet)
+    below = "" if highest >= sheet.best_return else "just below "
     yield (
-        np.signbit(return_) | (return_ > best),
-        f"return {{row.return_}} lies outside 0 to {sheet.best_return}",
+        np.signbit(return_) | (return_ > highest),
+        f"return {{row.return_}} lies outside 0 to {below}{sheet.best_return}",
     )
-    yield success > sheet.horizon, "success_steps {row.success_steps} are more than the steps"
-    least = _LEAST_PAY.get(sheet.name)
+    earliest = task_limits.earliest_success(sheet)
+    yield (
+        success > sheet.horizon - earliest + 1,
+        "success_steps {row.success_steps} are more than the steps"
+        + (f" from step {earliest} on, where the first can be" if earliest > 1 else ""),
+    )
+    least = task_limits.LEAST_PAY.get(sheet.name)
     if least is None:
         yield (
             return_ != success,
@@ -141,14 +138,51 @@ def _return_faults(sheet: TaskSheet, return_: np.ndarray, success: np.ndarray) -
         )
 
 
-def _coverage_faults(sheet: TaskSheet, coverage: np.ndarray) -> Iterator[Fault]:
-    bins = math.prod(axis.bins for axis in PROJECTIONS[sheet.name][1])
+def _coverage_faults(
+    sheet: TaskSheet, coverage: np.ndarray, evaluation: np.ndarray, success: np.ndarray
+) -> Iterator[Fault]:
+    bins, needed = task_limits.bins(sheet), task_limits.bins_to_success(sheet)
     visited = np.rint(coverage * bins)
     yield (
         (visited < 1) | (visited > bins) | (visited / bins != coverage),
         f"coverage {{row.coverage}} is no count of visited bins over {bins}",
     )
+    change = np.diff(coverage, prepend=0.0)
+    yield change < 0, "coverage {row.coverage} is smaller than in the line before"
     yield (
-        np.diff(coverage, prepend=0.0) < 0,
-        "coverage {row.coverage} is smaller than in the line before",
+        evaluation & (change > 0),
+        "coverage {row.coverage} is not that of the training before: evaluation visits nothing",
+    )
+    at_start = np.arange(len(visited)) == 0  # where the first state is one more
+    yield (
+        np.diff(visited, prepend=0.0) > sheet.horizon + at_start,
+        f"coverage {{row.coverage}} is more than {sheet.horizon} steps can add",
+    )
+    yield (
+        ~evaluation & (success > 0) & (visited < needed),
+        f"coverage {{row.coverage}} is too small for a success in training, on the way to which "
+        f"lie {needed} bins",
+    )
+
+
+def _second_faults(
+    seconds: np.ndarray, evaluation: np.ndarray, env_steps: np.ndarray
+) -> Iterator[Fault]:
+    held = np.clip(seconds, -MAX_SECONDS, MAX_SECONDS)  # so that nothing below can overflow
+    yield held != seconds, f"seconds {{row.seconds}} are more than {MAX_SECONDS:.0f}"
+    yield (
+        np.rint(held * _TICKS) / _TICKS != held,
+        "seconds {row.seconds} are not written with up to three decimals",
+    )
+    change = np.diff(held, prepend=0.0)
+    yield change < 0, "seconds {row.seconds} are negative or fewer than in the line before"
+    yield (
+        evaluation & (change > 0),
+        "seconds {row.seconds} are not those of the training before: both rows are written at once",
+    )
+    ahead = held - LEAST_STEP * env_steps
+    most = np.maximum.accumulate(np.append(0.0, ahead))[:-1]
+    yield (
+        (held == seconds) & (change >= 0) & (most - ahead > 1 / _TICKS + _ROUNDING),
+        f"seconds {{row.seconds}} are too few: no machine takes a step in {LEAST_STEP:f} s",
     )

@@ -29,7 +29,6 @@ __all__ = [
 RUN = ["preset", "agent", "task", "seed"]  # what makes a run the same run
 EPISODE_COLUMNS = [*RUN, *COLUMNS, "finished", "episodes"]
 SCORE_COLUMNS = [*RUN, "score", "normalised", "coverage", "seconds", "finished"]
-_MIN_EPISODES = 10  # the first of a score window; fewer make no score
 
 
 def load(root: Path | str) -> pd.DataFrame:
@@ -48,9 +47,16 @@ def episode_table(runs: Iterable[Run]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=EPISODE_COLUMNS)
 
 
-def headers(root: Path | str) -> pd.DataFrame:
+def headers(runs: Iterable[Run]) -> pd.DataFrame:
     """One row per run: what it was, on what code, versions and machine, and who wrote it."""
-    return pd.DataFrame([_record(run.header) for run in ResultStore(root).runs()])
+    return pd.DataFrame([_record(run.header) for run in runs])
+
+
+def damaged(table: pd.DataFrame) -> pd.Series:
+    """Which rows are of runs that say finished, and lack rows of their budget."""
+    runs = table.groupby(RUN)
+    rows = runs.episode.transform("size")
+    return table.finished.astype(bool) & (rows < 2 * table.episodes)  # training and evaluation
 
 
 def run_scores(table: pd.DataFrame, last: int | None = None) -> pd.DataFrame:
@@ -58,8 +64,8 @@ def run_scores(table: pd.DataFrame, last: int | None = None) -> pd.DataFrame:
 
     `normalised` is 0 at the return of random actions and 1 at the best known; `coverage` is that of
     training at the end of the window; `seconds` are per 100 training episodes. A run that has not
-    evaluated the first ten episodes of its window has no score and no coverage: NaN. With `last`,
-    the window is the last that many evaluations of each run, for a look at short runs.
+    evaluated every episode of its window has no score and no coverage: NaN. With `last`, the window
+    is the last that many evaluations of each run, for a look at short runs.
     """
     runs = [
         dict(zip(RUN, key, strict=True)) | _score(rows, last)
@@ -108,14 +114,13 @@ def _score(rows: pd.DataFrame, last: int | None) -> dict[str, object]:
     first, final = sheet.score_window if last is None else _latest(rows, last)
     window = rows[rows.episode.between(first, final)]
     evaluated = window[window.phase == "eval"].set_index("episode")["return"]
-    needed = range(first, min(first + _MIN_EPISODES, final + 1))
-    begun = set(needed) <= set(evaluated.index)
-    score = evaluated.mean() if begun else np.nan
+    whole = set(range(first, final + 1)) <= set(evaluated.index)
+    score = evaluated.mean() if whole else np.nan
     trained = window[window.phase == "train"].coverage
     return {
         "score": score,
         "normalised": (score - sheet.random_return) / (sheet.best_return - sheet.random_return),
-        "coverage": trained.iloc[-1] if begun and len(trained) else np.nan,
+        "coverage": trained.iloc[-1] if whole and len(trained) else np.nan,
         "seconds": 100 * rows.seconds.max() / rows.episode.max(),
         "finished": bool(rows.finished.iloc[0]),
     }

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from analysis.untrusted import unclean
+from analysis.texts import mixed, unreadable
 from explore_suite.results import LABEL, RunKey
 from explore_suite.tasks import TASKS
 
@@ -21,13 +21,19 @@ _HTTPS = r"^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(/[A-Za-z0-9._~:/?#@!$&()*+,;
 
 
 def _clean(text: str) -> str:
-    reason = unclean(text)
-    if reason or text != text.strip():
-        raise ValueError(reason or "begins or ends with a space")
+    if reason := unreadable(text):
+        raise ValueError(reason)
     return text
 
 
+def _plain(name: str) -> str:
+    if reason := mixed(name):
+        raise ValueError(reason)
+    return name
+
+
 Text = Annotated[str, Field(min_length=1, max_length=120), AfterValidator(_clean)]
+Name = Annotated[Text, AfterValidator(_plain)]
 LongText = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_clean)]
 Label = Annotated[str, Field(pattern=f"^{LABEL.pattern}$")]
 Url = Annotated[str, Field(pattern=_HTTPS, max_length=300)]
@@ -48,10 +54,10 @@ class Submission(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     version: int = Field(ge=1, le=1, description="of this schema")
-    name: Text = Field(description="of the method, as the leaderboard shows it")
+    name: Name = Field(description="of the method, as the leaderboard shows it")
     agent: Label = Field(description="label of the method in every header and path")
     preset: Label = Field(description="preset of every run, `external` for runs of other code")
-    authors: list[Text] = Field(min_length=1, max_length=50)
+    authors: list[Name] = Field(min_length=1, max_length=50)
     contact: Text | None = Field(description="mail address or other way to reach an author")
     paper: Url | None = Field(description="https address of the paper")
     code: Code | None = Field(description="the method's code")
@@ -78,3 +84,8 @@ def run_path(preset: str, agent: str, task: str, seed: int, suffix: str) -> str:
 def digest(data: bytes) -> str:
     """SHA-256 of a file, in hex."""
     return hashlib.sha256(data).hexdigest()
+
+
+def files_digest(files: dict[str, str]) -> str:
+    """One SHA-256 for the digests of all files: another if any run file is another."""
+    return digest(json.dumps(files, sort_keys=True, separators=(",", ":")).encode())

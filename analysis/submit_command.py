@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.statements import mean_score
 from analysis.submission import GROUPS, MAX_SEEDS, MIN_SEEDS, digest, run_path
 from analysis.untrusted import ABOUT
-from analysis.validate import Report, check, check_runs, mean_score, validate
+from analysis.validate import Report, check, check_runs, validate
 from analysis.validate_command import tell
 from explore_suite.console import say
 from explore_suite.errors import UserError
@@ -63,7 +64,10 @@ def about(
         "suite_version": runs[0].header.versions["explore-suite"],
         "tasks": list(tasks),
         "seeds": list(range(seeds)),
-        "scores": {task: mean_score(runs, task) for task in tasks},
+        "scores": {
+            task: mean_score(task, [run.rows for run in runs if run.header.task == task])
+            for task in tasks
+        },
         "files": {path: digest(data) for path, data in files.items()},
     }
     return (json.dumps(values, indent=1) + "\n").encode()

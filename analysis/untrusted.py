@@ -5,10 +5,10 @@ import math
 import os
 import re
 import stat
-import unicodedata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from analysis.texts import shown
 from explore_suite.errors import UserError
 from explore_suite.results import LABEL
 
@@ -22,8 +22,6 @@ _RUN_FILE = re.compile(rf"runs/({LABEL.pattern}/){{3}}seed-[0-9]{{3,5}}\.(json|c
 _ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not block
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)  # strings (for skipping), brackets
-_BAD_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, half, private, unknown, breaks
-_REORDERING = set("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Tree(NamedTuple):
@@ -44,7 +42,7 @@ def read_tree(root: Path) -> Tree:
     try:
         folder = os.open(root, _READ | os.O_DIRECTORY)
     except FileNotFoundError as error:
-        raise UserError(f"{root} does not exist") from error
+        raise UserError(f"{shown(str(root))} does not exist") from error
     except OSError:
         tree.problems.append(f"{shown(str(root))}: is a link or no folder")
         return tree
@@ -68,20 +66,6 @@ def strict_json(data: bytes) -> Any:
         text, object_pairs_hook=_object, parse_int=_whole, parse_float=_float,
         parse_constant=_constant,
     )  # fmt: skip
-
-
-def unclean(text: str) -> str | None:
-    """None for text that can be shown, else what is wrong with it."""
-    for character in text:
-        if unicodedata.category(character) in _BAD_CATEGORIES or character in _REORDERING:
-            return f"holds the control character U+{ord(character):04X}"
-    return None
-
-
-def shown(name: str) -> str:
-    """A stranger's name, safe to print in a line."""
-    plain = name.isascii() and name.isprintable()
-    return name if plain else ascii(name)
 
 
 def _walk(folder: int, prefix: str, tree: Tree) -> None:
@@ -150,11 +134,11 @@ def _enter_file(folder: int, name: str, path: str, tree: Tree) -> str | None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {shown(twice)} occurs twice")
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise ValueError(f"the key {shown(key)} occurs twice")
+        values[key] = value
     return values
 
 

@@ -3,10 +3,12 @@
 import argparse
 from pathlib import Path
 
-from analysis.submission import schema_text
+from analysis.submission import Submission, files_digest, schema_text
+from analysis.texts import shown
 from analysis.validate import Report, validate
 from explore_suite.console import say
 from explore_suite.errors import UserError
+from explore_suite.pipe import say_no_more
 
 
 def main(arguments: list[str]) -> int:
@@ -21,18 +23,32 @@ def main(arguments: list[str]) -> int:
 
 
 def tell(folder: Path, report: Report) -> int:
-    """Says what validation found; the exit code."""
-    for problem in report.problems:
-        say(problem)
-    if report.problems or report.submission is None:
-        count = len(report.problems)
-        say(f"refused: {count} problem{'s' if count > 1 else ''} in {folder}")
-        return 1
+    """Says what validation found; the exit code, whether or not anyone listens to the end."""
     found = report.submission
-    say(f"sound: {found.agent}, {len(found.tasks)} tasks x {len(found.seeds)} seeds in {folder}")
-    for task, score in found.scores.items():
-        say(f"  {task}  {score:.1f}")
-    return 0
+    sound = found is not None and not report.problems
+    lines = _sound_lines(folder, found) if found and sound else _problem_lines(folder, report)
+    try:
+        for line in lines:
+            say(line)
+    except BrokenPipeError:
+        say_no_more()
+    return 0 if sound else 1
+
+
+def _sound_lines(folder: Path, found: Submission) -> list[str]:
+    where = shown(str(folder))
+    return [
+        f"sound: {found.agent}, {len(found.tasks)} tasks x {len(found.seeds)} seeds in {where}",
+        *(f"  {task}  {score:.1f}" for task, score in found.scores.items()),
+        f"  digest of all run files: {files_digest(found.files)}",
+    ]
+
+
+def _problem_lines(folder: Path, report: Report) -> list[str]:
+    """The problems, each after a space: no line of a log may begin with a stranger's `::`."""
+    count = len(report.problems)
+    ending = f"refused: {count} problem{'s' if count > 1 else ''} in {shown(str(folder))}"
+    return [*(f" {problem}" for problem in report.problems), ending]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,13 +1,13 @@
 """The `explore-suite` command: names of subcommands, each imported only when used."""
 
 import importlib
-import os
 import sys
 from collections.abc import Callable
 from importlib import metadata
 
 from explore_suite.console import say
 from explore_suite.errors import UserError
+from explore_suite.pipe import CLOSED, say_no_more
 
 COMMANDS = {
     "list": ("explore_suite.listing:main", "the tasks, with their sizes and returns"),
@@ -40,9 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         sys.stderr.write(f"explore-suite {name}: {error}\n")
         return 2
-    except BrokenPipeError:  # whoever read our output has seen enough, as in `... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:
+        say_no_more()
+        return CLOSED  # not 0: what the command had still to find out may have been a failure
     except KeyboardInterrupt:
         sys.stderr.write("explore-suite: stopped\n")
         return 130

@@ -3,27 +3,14 @@
 import os
 from pathlib import Path
 
-from good_submission import rows_of, seal
-from spoil import LOCAL, LOCAL_ID, Spoil, about, add, disk, header, link, move, row, rows, text
+from bad_headers import BAD_HEADERS
+from bad_rows import BAD_ROWS
+from spoil import ADVERSARIAL_ID, LOCAL, LOCAL_ID, Spoil, about, add, disk, link, move, text
 
-ADVERSARIAL = "runs/external/my-method/HallwayAdversarial-v0"
-ADVERSARIAL_ID = "ExploreSuite/HallwayAdversarial-v0"
 CANARY = "canary-in-the-outside"  # beside the folder; holds what no message may show
 # Name -> how, and the texts one of which every line of the validator must hold, the first at least
 # one line (the others are what the same fault must also cause).
-BAD: dict[str, tuple[Spoil, str]] = {}
-
-
-def _swap_seeds(folder: Path) -> None:
-    first, second = (folder / LOCAL / f"seed-00{n}.csv" for n in (0, 1))
-    second.write_bytes(first.read_bytes())
-    seal(folder)
-
-
-def _no_tail(folder: Path) -> None:
-    path = folder / LOCAL / "seed-000.csv"
-    path.write_bytes(path.read_bytes()[:-1])
-    seal(folder)
+BAD: dict[str, tuple[Spoil, str]] = BAD_HEADERS | BAD_ROWS
 
 
 def _link_folder(folder: Path) -> None:
@@ -31,9 +18,7 @@ def _link_folder(folder: Path) -> None:
     (folder / LOCAL).symlink_to(folder.parent / "elsewhere")
 
 
-_SUBMISSION, _CSV, _JSON = "submission.json", f"{LOCAL}/seed-000.csv", f"{LOCAL}/seed-000.json"
-_FIRST = "train,1,1000,"
-_NO_EPISODE = "is not an episode as the store writes it"
+_SUBMISSION, _CSV = "submission.json", f"{LOCAL}/seed-000.csv"
 _WIDE = "is not the JSON of a submission"
 
 BAD |= {
@@ -41,6 +26,8 @@ BAD |= {
     "no submission.json": disk("is missing", lambda f: (f / _SUBMISSION).unlink()),
     "empty": disk(_WIDE, add(_SUBMISSION, b"")),
     "a list": disk("Input should be", add(_SUBMISSION, b"[]")),
+    "half a character for a key": disk("the whole: Input should be a valid string", add(
+        _SUBMISSION, b'{"\\ud800": 1, "seeds": 5, "files": 5}')),
     "byte order mark": text(_SUBMISSION, "{", "\ufeff{", _WIDE),
     "not UTF-8": disk("utf-8", add(_SUBMISSION, b'{"name": "\xff"}')),
     "duplicate key": text(_SUBMISSION, '"name"', '"name": "B", "name"', "name occurs twice"),
@@ -65,6 +52,15 @@ BAD |= {
     "reordering character": about("control character U+202E", name="a\u202eb"),
     "half a character": about("name:", name="a\ud800"),
     "blank name": about("name: Value error, begins or ends with a space", name=" "),
+    "invisible name": about("control character U+200B", name="\u200b"),
+    "hidden letter in a name": about("control character U+00AD", name="SAC+\u00adDEEP"),
+    "filler for a name": about("blank character U+3164", name="\u3164"),
+    "private character": about("control character U+E000", name="a\ue000"),
+    "name of signs": about("name: Value error, holds no letter or digit", name="<>"),
+    "tower of marks": about("more than 2 marks on one letter", name="Z\u0301\u0316\u0347"),
+    "Cyrillic letter in a name": about("mixes Latin letters with", name="S\u0410C+DEEP"),
+    "Greek letter in an author": about("authors.0: Value error, mixes", authors=["\u039fno"]),
+    "empty contact": about("contact: Value error, holds no letter", contact="-"),
     "long name": about("name: String should have at most 120", name="x" * 121),
     "path as a label": about("agent: String should match", agent="../my-method"),
     "label with a line end": about("agent: String should match", agent="my-method\n"),
@@ -81,7 +77,8 @@ BAD |= {
     "a task of the group left out": about(
         "group hallway is only taken whole and lacks ExploreSuite/HallwayAdversarial-v0|"
         "does not belong|scores must name|files must name", tasks=[LOCAL_ID]),
-    "four seeds": about("at least 5|does not belong|files must name", seeds=[0, 1, 2, 3]),
+    "four seeds": about("at least 5|does not belong|files must name|the mean over its rows",
+                        seeds=[0, 1, 2, 3]),
     "seeds with a gap": about("without gaps, at least 5", seeds=[0, 1, 2, 3, 5]),
     "score too good": about("is not", scores={LOCAL_ID: 800.0, ADVERSARIAL_ID: 900.0}),
     "score as text": about("scores.ExploreSuite/HallwayLocalOptimum-v0: Input should be a valid",
@@ -91,96 +88,12 @@ BAD |= {
 }  # fmt: skip
 
 BAD |= {
-    # headers
-    "header: unknown key": text(_JSON, '"agent"', '"aaa": 1,\n "agent"', "aaa: Extra inputs"),
-    "header: missing key": text(_JSON, ' "threads": 1,\n', "", "threads: Field required"),
-    "header: duplicate key": text(_JSON, '"agent"', '"agent": "a",\n "agent"', "occurs twice"),
-    "header: other spacing": text(_JSON, '"seed": 0', '"seed":  0', "as the store writes headers"),
-    "header: 5.0 for 5": text(_JSON, '"threads": 1', '"threads": 1.5', "threads: Input should be"),
-    "header: boolean seed": text(_JSON, '"seed": 0', '"seed": false', "seed: Input should be"),
-    "header: control character": header("holds the control character", machine={"a": "\x07"}),
-    "header: long text": header("a text of more than 300", machine={"a": "x" * 301}),
-    "header: schema": header("has schema 2 instead of 1", schema=2),
-    "header: unfinished": header("is not finished", finished=False),
-    "header: synthetic": header("is synthetic", source="a Synthetic generator"),
-    "header: fingerprint": header("is not feafdafd3c947b16", fingerprint="0123456789abcdef"),
-    "header: other task": header("are not those of its path", task=ADVERSARIAL_ID),
-    "header: other version": header("are not those of its path", task=LOCAL_ID[:-1] + "1"),
-    "header: other seed": header("are not those of its path", seed=2),
-    "header: other agent": header("are not those of its path", agent="sac"),
-    "header: dirty": header("uncommitted changes", code={"commit": "0" * 40, "dirty": True}),
-    "header: short commit": header("code must be a full commit",
-                                   code={"commit": "0" * 7, "dirty": False}),
-    "header: no code": header("code must hold commit and dirty", code={}),
-    "header: short budget": header("budget of 99 episodes is not within 100|holds 200 rows",
-                                   episodes=99),
-    "header: long budget": header("budget of 10001 episodes is not|holds 200 rows",
-                                  episodes=10_001),
-    "header: no threads": header("threads must be 1 or more", threads=0),
-    "header: versions": header("versions lack", versions={"python": "3.11.7"}),
-    "header: other config": header("its config is not that of", config={"rate": 0.1}),
-    "header: other versions": header("its versions is not that of", versions={
-        "python": "3.11.8", "explore-suite": "0.1.0", "mujoco": "3.17.0", "dm_control": "1.0.50",
-        "gymnasium": "1.4.0", "numpy": "2.4.6"}),
-    # rows: their text
-    "rows: CRLF": text(_CSV, "\n", "\r\n", "line 1: is not phase,"),
-    "rows: CR inside": text(_CSV, "\neval,1,", "\r\neval,1,", _NO_EPISODE),
-    "rows: byte order mark": text(_CSV, "phase", "\ufeffphase", "line 1: is not phase,"),
-    "rows: other columns": text(_CSV, "return", "score", "line 1: is not phase,"),
-    "rows: quoted": text(_CSV, _FIRST, '"train",1,1000,', _NO_EPISODE),
-    "rows: space": text(_CSV, _FIRST, "train, 1,1000,", _NO_EPISODE),
-    "rows: underscore": text(_CSV, _FIRST, "train,1,1_000,", _NO_EPISODE),
-    "rows: plus": text(_CSV, _FIRST, "train,+1,1000,", _NO_EPISODE),
-    "rows: leading zero": text(_CSV, _FIRST, "train,01,1000,", _NO_EPISODE),
-    "rows: Arabic digit": text(_CSV, _FIRST, "train,\u0661,1000,", _NO_EPISODE),
-    "rows: float for a whole number": text(_CSV, _FIRST, "train,1.0,1000,", _NO_EPISODE),
-    "rows: huge integer": text(_CSV, _FIRST, f"train,{'9' * 5000},1000,", _NO_EPISODE),
-    "rows: true": text(_CSV, _FIRST, "train,True,1000,", _NO_EPISODE),
-    "rows: nan": text(_CSV, _FIRST, "train,1,1000,nan,", _NO_EPISODE),
-    "rows: 1e999": row(_NO_EPISODE, return_="1e999"),
-    "rows: inf": row(_NO_EPISODE, return_=float("inf")),
-    "rows: other spelling": row(_NO_EPISODE, return_="20.50"),
-    "rows: whole number for a float": row(_NO_EPISODE, return_="20"),
-    "rows: two points": row(_NO_EPISODE, return_="1.2.3"),
-    "rows: empty line": text(_CSV, "\neval,1,", "\n\neval,1,", _NO_EPISODE),
-    "rows: NUL": text(_CSV, _FIRST, "\x00train,1,1000,", _NO_EPISODE),
-    "rows: other line break": text(_CSV, "\neval,1,", "\u2028eval,1,", _NO_EPISODE),
-    "rows: not UTF-8": disk("is not UTF-8", lambda f: (add(_CSV, b"\xff\xfe")(f), seal(f))),
-    "rows: no end": disk("the last line is cut off", _no_tail),
-    # rows: what they say
-    "rows: none": rows("holds 0 rows where 100 episodes", lambda r: []),
-    "rows: too few": rows("holds 198 rows where 100 episodes", lambda r: r[:-2]),
-    "rows: too many": rows("holds 202 rows", lambda r: rows_of(LOCAL_ID, 0, 101)),
-    "rows: one twice": rows("out of turn|rows where|env_steps", lambda r: r[:1] + r),
-    "rows: two swapped": rows("out of turn|env_steps|seconds|coverage",
-                              lambda r: r[:8] + r[10:12] + r[8:10] + r[12:]),
-    "rows: evaluations first": rows("out of turn", lambda r: [
-        r[k + 1 - 2 * (k % 2)] for k in range(len(r))]),
-    "rows: episode": rows("train of episode 4 is out of turn", lambda r: [
-        *r[:4], r[4]._replace(episode=4), *r[5:]]),
-    "rows: length": row("length 999 where episodes take 1000", length=999),
-    "rows: env_steps": row("env_steps 3001 is not the sum", env_steps=3001),
-    "rows: return too high": row("lies outside 0 to 832.9", return_=833.5),
-    "rows: negative return": row("lies outside|is too low", return_=-0.5),
-    "rows: minus nothing": row("return -0.0 lies outside", return_=-0.0, success_steps=0),
-    "rows: too many successes": row("are more than the steps|too low", success_steps=1001),
-    "rows: successes unpaid": row("is too low for 30 success_steps", return_=29., success_steps=30),
-    "rows: coverage above one": row("is no count of visited bins|smaller", coverage=1.00625),
-    "rows: coverage of no bins": row("is no count of visited bins|smaller", coverage=0.051),
-    "rows: coverage falls": row("is smaller than in the line before", 50, coverage=1 / 160),
-    "rows: seconds fall": row("fewer than in the line before", seconds=0.5),
-    "rows: negative seconds": row("seconds -1.0 are negative", 1, seconds=-1.0),
-    "rows: no time": rows("no time passes", lambda r: [x._replace(seconds=1.0) for x in r]),
-    "rows: those of another seed": disk("has the same episodes as seed 0|is not", _swap_seeds),
-}  # fmt: skip
-
-BAD |= {
     # files
     "run missing": disk("is missing", lambda f: [
         (f / LOCAL / f"seed-004.{s}").unlink() for s in ("csv", "json")]),
     "rows missing": disk("seed-000.csv: is missing", lambda f: (f / _CSV).unlink()),
     "changed, not sealed": disk("its SHA-256 differs", lambda f: (f / _CSV).write_bytes(
-        (f / _CSV).read_bytes().replace(b",1.1\n", b",1.05\n", 1))),
+        (f / _CSV).read_bytes().replace(b",1.1\n", b",1.05\n", 2))),
     "link to the outside": disk("is a link|is missing", link(_CSV, f"../{CANARY}")),
     "link to a file of its own": disk("is a link|is missing", link(_CSV, f"{LOCAL}/seed-001.csv")),
     "link to nothing": disk("is a link|is missing", link(_CSV, "../nothing")),

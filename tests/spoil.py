@@ -9,6 +9,7 @@ from good_submission import csv_of, edit_header, rows_of, seal
 
 LOCAL = "runs/external/my-method/HallwayLocalOptimum-v0"
 LOCAL_ID = "ExploreSuite/HallwayLocalOptimum-v0"
+ADVERSARIAL_ID = "ExploreSuite/HallwayAdversarial-v0"
 Spoil = Callable[[Path], object]
 
 

@@ -1,14 +1,18 @@
 """The `explore-suite` command, as a person types it."""
 
+import io
 import json
+import shlex
 import subprocess
 import sys
 
 import imageio.v3 as imageio
 import pytest
+from good_submission import good_files, write
 
 from explore_suite import TASKS
 from explore_suite.__main__ import COMMANDS, main
+from explore_suite.console import table
 
 
 def run(*arguments, **kwargs):
@@ -62,6 +66,39 @@ def test_list_in_a_terminal_is_a_rich_table():
         check=True,
     )
     assert "───" in result.stdout and "GridWorld" in result.stdout
+
+
+def test_a_strangers_name_is_text_in_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        """Standard output that says it is one."""
+
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    name = "[red]SAC[link=https://evil.example]+DEEP[/link]"
+    table("a task", ("method", "score"), [(name, "1")])
+    assert "───" in sys.stdout.getvalue() and name in sys.stdout.getvalue()
+
+
+def piped(*arguments):
+    """The command in a pipe that nobody reads, and the pipe's exit code."""
+    command = f"set -o pipefail; {sys.executable} -m explore_suite {shlex.join(arguments)} | true"
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+
+def test_a_pipe_that_nobody_reads_is_no_success_and_no_traceback():
+    result = piped("list")
+    assert (result.returncode, result.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(("spoilt", "code"), [(False, 0), (True, 1)])
+def test_the_verdict_on_a_submission_stands_whoever_listens(tmp_path, spoilt, code):
+    write(tmp_path / "mine", good_files("grid"))
+    if spoilt:
+        (tmp_path / "mine" / "x").write_text("")
+    result = piped("validate", str(tmp_path / "mine"))
+    assert (result.returncode, result.stderr) == (code, "")
 
 
 def test_doctor_reports_each_part(capsys):

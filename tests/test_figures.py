@@ -1,5 +1,7 @@
 """Every registered figure: drawn, legible, honest about its seeds, and the same bytes each time."""
 
+import dataclasses
+
 import matplotlib
 import numpy as np
 import pytest
@@ -11,11 +13,16 @@ from matplotlib.text import Text
 from analysis import bootstrap, figures, figures_grid, look
 from analysis.numbers import NotEnoughRuns, Numbers
 from analysis.scores import episode_table
-from explore_suite.results import ResultStore
+from explore_suite.results import ResultStore, Run
+
+
+def finished(cell: synthetic.Cell) -> Run:
+    run = synthetic.invent(cell)
+    return run._replace(header=dataclasses.replace(run.header, finished=True))
 
 
 def numbers_of(root, cells) -> Numbers:
-    return Numbers(root, "cpu", episode_table(synthetic.invent(cell) for cell in cells))
+    return Numbers(root, "cpu", episode_table(map(finished, cells)))
 
 
 def draw(name: str, numbers: Numbers) -> Figure:
@@ -156,6 +163,57 @@ def test_an_agent_that_lacks_a_task_is_left_out_of_its_groups_only(tmp_path):
     assert "sac: no run with a score on WalkerExplore" in numbers.missing()
 
 
+@pytest.mark.parametrize(
+    ("name", "evaluations"),
+    [("learning_curves", 21), ("two_q", 21), ("suite_sample_efficiency", 21), ("hallway", 6),
+     ("grid_warm_start", 11)],
+)  # fmt: skip
+def test_captions_say_that_curves_are_smoothed(name, evaluations, numbers):
+    assert f"smoothed over {evaluations} evaluations" in words(draw(name, numbers))
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_captions_stay_within_the_page(name, numbers):
+    with matplotlib.rc_context(look.RC):
+        figure = figures.FIGURES[name](numbers)
+        figure.draw_without_rendering()
+        for legend in figure.legends:
+            box = legend.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
+
+
+def test_a_score_of_nothing_differs_from_no_score(tmp_path):
+    run = finished(synthetic.Cell("sac", "WalkerWalk", 0))
+    nothing = run._replace(rows=[row._replace(return_=0.0) for row in run.rows])
+    figure = draw("after_100_episodes", Numbers(tmp_path, "cpu", episode_table([nothing])))
+    (dots,) = figure.axes[0].collections[:1]
+    assert dots.get_offsets()[0][1] == 0 and not dots.get_clip_on()
+    empty = [text for text in texts(figure) if text.get_text() == "no score yet"]
+    walker = [label.get_text() for label in figure.axes[0].get_xticklabels()].index("Walker\nWalk")
+    assert {text.get_position()[0] for text in empty} == set(range(8)) - {walker}
+
+
+def test_an_agent_worse_than_random_is_drawn_within_its_panels(tmp_path):
+    runs = [finished(cell) for cell in synthetic.cells(("sac",), synthetic.SUITE, 3)]
+    below = [run._replace(rows=[row._replace(return_=-100.0) for row in run.rows]) for run in runs]
+    figure = draw("suite_aggregates", Numbers(tmp_path, "cpu", episode_table(below)))
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        assert low <= axes.dataLim.x0 and axes.dataLim.x1 <= high
+    assert figure.axes[3].dataLim.x1 > 1  # the optimality gap
+
+
+def test_the_ends_of_an_interval_are_taller_than_the_marker_between_them(numbers):
+    axes = draw("suite_aggregates", numbers).axes[0]
+    _, point, ends = axes.lines[:3]
+    assert ends.get_marker() == "|" and len(ends.get_xdata()) == 2
+    assert ends.get_markersize() > point.get_markersize() and ends.zorder > point.zorder
+
+
+def test_the_scale_of_scores_says_that_1_may_be_a_bound(numbers):
+    assert "1: best return known or its bound" in words(draw("suite_aggregates", numbers))
+
+
 def test_a_new_figure_is_one_function_and_one_line(numbers, monkeypatch):
     def dummy(of: Numbers) -> Figure:
         figure, (axes,) = look.page(1, 1, width=look.COLUMN, height=2)
@@ -164,3 +222,8 @@ def test_a_new_figure_is_one_function_and_one_line(numbers, monkeypatch):
 
     monkeypatch.setitem(figures.FIGURES, "dummy", dummy)
     assert set(figures.draw("dummy", numbers)) == {"svg", "png"}
+
+
+def test_agents_of_others_are_told_apart():
+    names = [f"method-{number:02}" for number in range(20)]
+    assert len({look.style(name, names)[1:3] for name in names}) == 20

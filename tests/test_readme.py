@@ -55,15 +55,15 @@ def test_commands_run_in_order(tmp_path):
 def check_demo(folder, told):
     """The page is named, and has curves, visited states and rows of both agents."""
     assert f"Open {folder}/page.html" in told
-    assert re.search(r"SAC\+DEEP +cpu +[0-9]+ no interval", told)
+    assert re.search(r"SAC\+DEEP \(fast targets\) .* cpu +[0-9]+ no interval", told)
     page = (folder / "page.html").read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
     lines = data["charts"]["chart-HallwayLocalOptimum-"]["lines"]
-    assert [line["name"] for line in lines] == ["SAC", "SAC+DEEP"]
+    assert all("(fast targets)" in line["name"] for line in lines) and len(lines) == 2
     assert all(line["return"]["episode"] == [1, 2, 3, 4, 5] for line in lines)
     assert all(line["return"]["seeds"] == [2] * 5 for line in lines)
-    share = {panel["name"]: panel["share"] for panel in data["heat"].values()}
-    assert share["SAC+DEEP"] > share["SAC"] > 0
+    share = {panel["label"]: panel["share"] for panel in data["heat"].values()}
+    assert share["sac_deep.fast"] > share["sac.fast"] > 0
 
 
 def test_python_blocks_run_in_order():

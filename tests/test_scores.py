@@ -1,5 +1,7 @@
 """From run files to scores, matrices and curves, against tables worked out by hand."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,9 @@ import synthetic
 from scipy import stats
 
 from analysis import scores
-from analysis.curves import WINDOWS
-from explore_suite.results import EpisodeRow, Run
+from analysis.curves import WINDOWS, shared_length, width
+from analysis.numbers import Numbers
+from explore_suite.results import EpisodeRow, ResultStore, Run
 from explore_suite.tasks import lookup
 
 TASK = "BallInCupExplore"  # random actions earn 0 there, the best return is 1000
@@ -47,7 +50,7 @@ def test_a_table_holds_every_row_of_the_store(tmp_path):
 
 def test_headers_say_where_each_run_comes_from(tmp_path):
     synthetic.write(tmp_path, synthetic.cells(("sac",), (TASK,), 2, episodes=1))
-    found = scores.headers(tmp_path)
+    found = scores.headers(ResultStore(tmp_path).runs())
     assert found.seed.tolist() == [0, 1]
     assert (found.source == synthetic.SOURCE).all()
     assert found.versions[0] == {"mujoco": "0.0.0"}
@@ -61,9 +64,9 @@ def test_an_empty_store_gives_empty_tables(tmp_path):
 
 @pytest.mark.parametrize(
     ("episodes", "expected"),
-    [(110, 100.5), (200, 100.5), (100, 95.5), (103, 97.0), (99, np.nan), (5, np.nan)],
+    [(110, 100.5), (200, 100.5), (109, np.nan), (100, np.nan), (5, np.nan)],
 )
-def test_a_score_is_the_mean_of_the_evaluations_in_the_window(episodes, expected):
+def test_a_score_is_the_mean_of_the_evaluations_in_the_whole_window(episodes, expected):
     found = score_of(run(episodes=episodes))
     np.testing.assert_allclose(found.score, expected)
     np.testing.assert_allclose(found.normalised, expected / 1000)
@@ -84,9 +87,10 @@ def test_a_run_without_evaluations_has_no_last_ones():
     assert np.isnan(found.score) and np.isnan(found.coverage)
 
 
-def test_a_gap_in_the_first_ten_makes_no_score():
+@pytest.mark.parametrize("missing", [91, 95, 107])
+def test_a_gap_in_the_window_makes_no_score(missing):
     whole = run()
-    rows = [row for row in whole.rows if not (row.phase == "eval" and row.episode == 95)]
+    rows = [row for row in whole.rows if not (row.phase == "eval" and row.episode == missing)]
     assert np.isnan(score_of(Run(whole.header, rows)).score)
 
 
@@ -153,17 +157,91 @@ def test_each_seed_is_smoothed_over_the_published_frame(window, before, after):
     found = scores.curve(table(one), "cpu", "a", TASK, window)
     expected = [returns[max(0, i - before) : i + after + 1].mean() for i in range(40)]
     np.testing.assert_allclose(found["mean"], expected)
+    assert width(window) == before + 1 + after
     assert set(WINDOWS.values()) == {20, 10, 5}
 
 
-def test_a_curve_is_the_mean_over_the_seeds_that_reach_an_episode():
-    lengths = (4, 4, 4, 2)
-    runs = [constant("a", TASK, seed, 10.0 * seed, n) for seed, n in enumerate(lengths)]
-    found = scores.curve(table(*runs), "cpu", "a", TASK, 0)
-    assert found.episode.tolist() == [1, 2, 3, 4]
-    assert found["mean"].tolist() == [15.0, 15.0, 10.0, 10.0]
-    assert found.seeds.tolist() == [4, 4, 3, 3]
-    assert (found.low < found["mean"]).all() and (found.high > found["mean"]).all()
+def begun(agent, task, seed, value, reached, budget=110):
+    """A run that is still under way."""
+    whole = constant(agent, task, seed, value, budget)
+    header = dataclasses.replace(whole.header, finished=False)
+    return Run(header, whole.rows[: 2 * reached])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([], 0),
+        ([7], 7),
+        ([9, 4], 4),
+        ([9, 9, 4], 4),  # three are needed
+        ([9, 9, 9, 2], 9),  # one short run
+        ([9, 9, 9, 9, 50], 9),  # one long run
+        ([4, 4, 4, 4, 9, 9, 9], 4),  # most
+        ([4, 4, 4, 9, 9, 9, 9], 9),
+    ],
+)
+def test_runs_share_the_length_that_most_of_them_have(lengths, expected):
+    assert shared_length(lengths) == expected
+
+
+def test_every_point_of_a_curve_is_of_the_same_finished_runs():
+    """A poor run under way does not lift the mean where it ends, and a short one cuts nothing."""
+    runs = [constant("a", TASK, seed, 900.0 + seed) for seed in range(3)]
+    runs += [begun("a", TASK, 3, 0.0, 60), constant("a", TASK, 4, 0.0, 2)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    assert found.episode.tolist() == list(range(1, 111))
+    assert set(found["mean"]) == {901.0} and set(found.seeds) == {3}
+    np.testing.assert_array_equal(found[["low", "high"]], [(900.0, 902.0)] * 110)
+    assert Numbers("nowhere", "cpu", table(*runs)).missing()[-1] == (
+        f"a {TASK}: not in curves: seed 3 (unfinished, 60 episodes), seed 4 (finished, 2 episodes)"
+    )
+
+
+def test_one_finished_run_is_drawn_to_its_end_however_many_are_under_way():
+    runs = [constant("a", TASK, 0, 900.0)]
+    runs += [begun("a", TASK, seed, 0.0, 60) for seed in range(1, 5)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    assert found.episode.max() == 110
+    assert set(found["mean"]) == {900.0} and set(found.seeds) == {1}
+
+
+def test_unfinished_runs_are_drawn_as_far_as_smoothing_sees_all_of_the_window():
+    returns = np.random.default_rng(3).uniform(0, 1000, 110)
+    whole = [run("a", TASK, seed, 110, lambda e, s=seed: returns[e - 1] + s) for seed in range(3)]
+    parts = [
+        Run(dataclasses.replace(one.header, finished=False), one.rows[: 2 * reached])
+        for one, reached in zip(whole, (60, 50, 45), strict=True)
+    ]
+    found, finished = (scores.curve(table(*runs), "cpu", "a", TASK, 20) for runs in (parts, whole))
+    assert found.episode.tolist() == list(range(1, 45 - 10 + 1))
+    np.testing.assert_allclose(found["mean"], finished["mean"][:35])
+    assert Numbers("nowhere", "cpu", table(*parts)).missing()[-1] == (
+        f"a {TASK}: not in curves: seed 0 after episode 35, seed 1 after episode 35, "
+        "seed 2 after episode 35"
+    )
+
+
+def test_a_run_shorter_than_half_a_window_is_no_curve_yet():
+    assert scores.curve(table(begun("a", TASK, 0, 1.0, 10)), "cpu", "a", TASK, 20).empty
+
+
+def test_a_suite_curve_ends_where_an_unfinished_run_can_be_smoothed():
+    tasks = (TASK, "ReacherHard")
+    runs = [constant("a", task, seed, 10.0 * seed) for task in tasks for seed in range(2)]
+    runs += [constant("a", TASK, 2, 5.0), begun("a", "ReacherHard", 2, 5.0, 115, 500)]
+    found = scores.suite_curve(table(*runs), "cpu", "a", tasks, (0, 1, 2), 20)
+    assert found.episode.max() == 115 - 10
+
+
+def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(caplog):
+    whole = [constant("a", TASK, seed, 10.0) for seed in range(3)]
+    cut = constant("a", TASK, 3, 99.0)
+    found = Numbers("nowhere", "cpu", table(*whole, Run(cut.header, cut.rows[:120])))
+    told = f"a {TASK}: seed 3 left out, it says finished and has 120 rows of 220"
+    assert caplog.messages == [f"  {told}"] and told in found.missing()
+    assert found.seeds("a", TASK) == [0, 1, 2] and set(found.scores.seed) == {0, 1, 2}
+    assert set(found.curve("a", TASK)["mean"]) == {10.0}
 
 
 def test_two_seeds_give_a_line_without_a_band():

@@ -2,13 +2,15 @@
 
 import json
 import re
+import string
 import subprocess
 import sys
+import unicodedata
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from good_submission import AGENT, PRESET, good_files, write
+from good_submission import AGENT, PRESET, edit_header, good_files, write
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -149,16 +151,42 @@ def test_the_readme_names_every_field_and_the_numbers_of_the_rules():
     assert f"at least {MIN_SEEDS}" in README and all(f"`{name}`" in README for name in GROUPS)
 
 
+TAME = string.ascii_letters + string.digits + string.punctuation + " éßø漢字أبشל한"
+
+
+@given(st.text(TAME, max_size=118))
+def test_texts_of_all_languages_are_names(inner):
+    name = f"a{inner}b"
+    assert Submission.model_validate(ABOUT | {"name": name}).name == name
+
+
 @given(st.text(max_size=130))
-def test_any_text_is_a_name_unless_it_can_disturb_a_line(name):
+def test_no_name_disturbs_a_line_or_cannot_be_read(name):
     try:
-        assert Submission.model_validate(ABOUT | {"name": name}).name == name
+        Submission.model_validate(ABOUT | {"name": name})
     except ValidationError:
-        assert not name.isprintable() or not 0 < len(name.strip()) == len(name) <= 120 or (
-            set(name) & set("\u200e\u200f\u061c")
-        )  # fmt: skip
-    else:
-        assert "\n" not in name and "\x1b" not in name and "\u202e" not in name
+        return
+    assert 0 < len(name) <= 120 and any(map(str.isalnum, name))
+    assert not {unicodedata.category(letter) for letter in name} & {"Cc", "Cf", "Co", "Cs", "Zl"}
+
+
+@pytest.mark.parametrize("name", ["TD(\u03bb)", "\u03b2-VAE", "Vi\u1ec7t", "R2-D2", "\u0414\u0430"])
+def test_letters_of_other_scripts_are_names_where_they_pass_for_no_others(name):
+    assert Submission.model_validate(ABOUT | {"name": name}).name == name
+
+
+@pytest.mark.parametrize(("preset", "source", "code"), [
+    ("cpu", "explore-suite train", 0), ("paper", "explore-suite train", 0),
+    ("cpu", "explore_suite.record", 1), ("my-cpu", "explore_suite.record", 0),
+])  # fmt: skip
+def test_our_presets_are_of_our_trainer(store, capsys, preset, source, code):
+    """Whoever trains a variant of ours with `explore-suite train` may hand it in as it is."""
+    (store / PRESET).rename(store / preset)
+    for path in store.rglob("*.json"):
+        edit_header(path, preset=preset, source=source)
+    assert submit(store, "--preset", preset)[0] == code
+    told = capsys.readouterr().out
+    assert ("preset cpu is that of `explore-suite train`" in told) == bool(code)
 
 
 @pytest.mark.parametrize("module", ["analysis.submit_command", "analysis.validate_command"])

@@ -1,19 +1,19 @@
 """The validator: sound submissions pass, each unsound one is refused for its own reason."""
 
-import gymnasium
-import numpy as np
-import pytest
-from bad_submissions import ADVERSARIAL, BAD, CANARY, LOCAL, LOCAL_ID
-from good_submission import csv_of, good_files, rows_of, seal, write
+import json
+import time
 
-from analysis.row_checks import check_rows, least_budget, score
-from analysis.submission import GROUPS
+import pytest
+from bad_submissions import BAD, CANARY, LOCAL, LOCAL_ID
+from good_submission import csv_of, edit_header, good_files, rows_of, seal, write
+
+from analysis.statements import mean_score
+from analysis.submission import GROUPS, files_digest
 from analysis.untrusted import strict_json
-from analysis.validate import check, mean_score, validate
-from explore_suite import TASKS, Coverage
+from analysis.validate import check, validate
+from explore_suite import TASKS
 from explore_suite.__main__ import main
-from explore_suite.measure import solution
-from explore_suite.results import EpisodeRow
+from explore_suite.errors import UserError
 
 SECRET = "only the canary says this"
 
@@ -60,13 +60,50 @@ def test_there_are_many_bad_ones():
 
 
 def test_all_problems_are_told_at_once(folder):
-    names = ("http", "header: dirty", "rows: length", "hidden file", "run missing")
-    for name in names:
-        BAD[name][0](folder) if name != "run missing" else (folder / ADVERSARIAL).rename(
-            folder / "runs/external/my-method/Maze-v3"
-        )
+    for name in ("http", "header: dirty", "rows: length", "hidden file"):
+        BAD[name][0](folder)
+    adversarial = folder / "runs/external/my-method/HallwayAdversarial-v0"
+    adversarial.rename(adversarial.with_name("Maze-v3"))
     told = "\n".join(validate(folder).problems)
-    for reason in ("paper: String", "uncommitted", "line 6: length 999", "hidden", "Maze-v3"):
+    for reason in ("paper: String", "uncommitted", "line 6: length 999", "hidden", "Maze-v3",
+                   "HallwayAdversarial-v0/seed-000.csv: is missing"):  # fmt: skip
+        assert reason in told
+
+
+def test_a_bad_header_hides_no_fault_of_its_rows_and_the_other_way_round(folder):
+    BAD["rows: length"][0](folder)
+    BAD["header: 5.0 for 5"][0](folder)
+    (folder / LOCAL / "seed-001.csv").unlink()
+    edit_header(folder / LOCAL / "seed-001.json", finished=False)
+    told = "\n".join(validate(folder).problems)
+    for reason in ("seed-000.json: threads: Input", "seed-000.csv: line 6: length 999",
+                   "seed-001.csv: is missing", "seed-001.json: is not finished"):  # fmt: skip
+        assert reason in told
+
+
+def test_a_bad_header_is_still_compared_with_the_others(folder):
+    for seed in range(5):
+        edit_header(
+            folder / LOCAL / f"seed-00{seed}.json",
+            finished=False, config={"seed": seed}, source=f"my code {seed}",
+        )  # fmt: skip
+    told = validate(folder).problems
+    for what in ("is not finished", "its config is not that", "its source is not that"):
+        assert sum(what in line for line in told) == 5 - (what != "is not finished")
+
+
+def test_a_bad_field_of_submission_json_hides_no_other(folder):
+    for name in ("other schema", "seeds with a gap", "score too good"):
+        values = json.loads((folder / "submission.json").read_text())
+        BAD[name][0](folder)
+        changed = json.loads((folder / "submission.json").read_text())
+        assert changed != values
+    told = "\n".join(validate(folder).problems)
+    for reason in ("version: Input should be less", "without gaps, at least 5"):
+        assert reason in told
+    BAD["four seeds"][0](folder)
+    told = "\n".join(validate(folder).problems)
+    for reason in ("version: Input", "at least 5", "seed-004.csv: does not belong", "score 800.0"):
         assert reason in told
 
 
@@ -76,6 +113,24 @@ def test_a_fault_of_many_lines_is_one_line(folder):
     seal(folder)
     (line,) = validate(folder).problems
     assert line.endswith("line 2: length 999 where episodes take 1000 (and 199 more lines)")
+
+
+def test_seeds_of_a_policy_that_never_changes_may_agree(folder):
+    """As those of a script do; a return that changes, be it once, is told by one seed alone."""
+    rows = [row._replace(return_=5.0, success_steps=3) for row in rows_of(LOCAL_ID, 0)]
+    for seed in range(5):
+        (folder / LOCAL / f"seed-00{seed}.csv").write_bytes(csv_of(rows))
+    seal(folder)
+    about = json.loads((folder / "submission.json").read_text())
+    about["scores"][LOCAL_ID] = 5.0
+    (folder / "submission.json").write_text(json.dumps(about))
+    assert validate(folder).problems == []
+    rows[0] = rows[0]._replace(return_=6.0)
+    for seed in range(5):
+        (folder / LOCAL / f"seed-00{seed}.csv").write_bytes(csv_of(rows))
+    seal(folder)
+    problems = validate(folder).problems
+    assert len(problems) == 4 and all("the same episodes as seed 0" in line for line in problems)
 
 
 def test_a_linked_folder_and_a_file_are_refused(folder):
@@ -118,57 +173,11 @@ def test_scores_are_those_of_hand_and_of_the_tables(good):
     for seed in range(5):
         rows = [row for row in rows_of(LOCAL_ID, seed) if row.phase == "eval"]
         by_hand.append(sum(row.return_ for row in rows[90:100]) / 10)
-    assert mean_score(report.runs, LOCAL_ID) == pytest.approx(sum(by_hand) / 5, rel=1e-12)
+    rows = [run.rows for run in report.runs if run.header.task == LOCAL_ID]
+    assert mean_score(LOCAL_ID, rows) == pytest.approx(sum(by_hand) / 5, rel=1e-12)
     table = run_scores(episode_table(report.runs))
     mean = table[table.task == "HallwayLocalOptimum"].score.mean()
     assert mean == pytest.approx(report.submission.scores[LOCAL_ID], rel=1e-12)
-
-
-def test_budgets_and_windows():
-    budgets = {sheet.name: least_budget(sheet) for sheet in TASKS.values()}
-    assert budgets.pop("GridWorld") == 300 and budgets.pop("HallwayAdversarial") == 60
-    assert set(budgets.values()) == {100}
-    sheet = TASKS["ExploreSuite/WalkerWalk-v0"]
-    rows = [EpisodeRow("eval", n, 0, float(n), 0, 0, 0, 0) for n in range(1, 121)]
-    assert score(sheet, rows[:100]) == 95.5 and score(sheet, rows) == 100.5
-
-
-def test_what_a_known_solution_earns_passes(sheet):
-    """The rules of returns and coverage hold of real episodes that succeed, and bind."""
-    seed, actions = solution(sheet)
-    coverage, total, successes = Coverage(sheet.id), 0.0, 0
-    with gymnasium.make(sheet.id) as env:
-        coverage.add(env.reset(seed=seed)[0])
-        for step in range(sheet.horizon):
-            still = 0 if sheet.discrete else np.zeros(sheet.action_dim)
-            obs, reward, _, _, info = env.step(actions[step] if step < len(actions) else still)
-            coverage.add(obs)
-            total, successes = total + float(reward), successes + bool(info["success"])
-    rows = [
-        EpisodeRow(phase, 1, sheet.horizon, total, sheet.horizon, successes, coverage.fraction, 1.0)
-        for phase in ("train", "eval")
-    ]
-    assert successes > 0
-    assert check_rows(csv_of(rows), sheet, 1) == (rows, [])
-    forged = [row._replace(success_steps=int(total / 0.74) + 1) for row in rows]
-    assert check_rows(csv_of(forged), sheet, 1)[1]
-
-
-@pytest.mark.parametrize("task", ["GridWorld", "ReacherExplore", "BallInCupCatch", "FingerExplore"])
-def test_where_only_success_pays_the_return_is_their_number(task):
-    sheet = TASKS[f"ExploreSuite/{task}-v0"]
-    rows = rows_of(sheet.id, 0)
-    rows[0] = rows[0]._replace(return_=rows[0].return_ + 1)
-    (line,) = check_rows(csv_of(rows), sheet, least_budget(sheet))[1]
-    assert "success_steps, which alone pay" in line
-
-
-def test_no_grid_return_above_23():
-    sheet = TASKS["ExploreSuite/GridWorld-v0"]
-    rows = rows_of(sheet.id, 0)
-    rows[0] = rows[0]._replace(return_=24.0, success_steps=24)
-    (line,) = check_rows(csv_of(rows), sheet, least_budget(sheet))[1]
-    assert "return 24.0 lies outside 0 to 23.0" in line
 
 
 def test_deep_json_is_found_whatever_strings_hold():
@@ -179,16 +188,40 @@ def test_deep_json_is_found_whatever_strings_hold():
         strict_json(b'"' + b'\\"' * 500_000)  # quadratic search would take hours
 
 
+def test_a_doubled_key_among_many_is_found_in_one_pass():
+    keys = ",".join(f'"{number:x}":0' for number in range(20_000))
+    began = time.process_time()
+    with pytest.raises(ValueError, match="key 4e1f occurs twice"):
+        strict_json(f'{{{keys},"4e1f":1}}'.encode())
+    assert time.process_time() - began < 2, "a search for each key takes several seconds"
+
+
 def test_the_command(folder, capsys):
     from analysis.validate_command import main as command
 
     assert command([str(folder)]) == 0
-    assert "sound: my-method, 2 tasks x 5 seeds" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "sound: my-method, 2 tasks x 5 seeds" in told
+    assert files_digest(validate(folder).submission.files) in told
     BAD["http"][0](folder)
     BAD["hidden file"][0](folder)
     assert command([str(folder)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3 and lines[-1].startswith("refused: 2 problems")
+
+
+def test_no_name_begins_a_line_or_ends_one(folder, capsys):
+    from analysis.validate_command import main as command
+
+    (folder / "::stop-commands::x").write_text("")
+    strange = folder.rename(folder.with_name("a\n::error::\x1b[2Jb"))
+    assert command([str(strange)]) == 1
+    told = capsys.readouterr().out
+    assert told.isascii() and "\x1b" not in told and "::stop-commands::x: hidden" in told
+    assert not any(line.startswith("::") for line in told.splitlines())
+    with pytest.raises(UserError) as caught:
+        validate(strange.with_name("no\n::such"))
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize("arguments", [["no/such/folder"], []])

@@ -1,55 +1,8 @@
 // Learning curves: a line and a band per method, drawn anew for each width; a cursor by pointer or keys.
 
 const HEIGHT = 300; // pixels
-const EDGE = { left: 48, right: 12, top: 10, bottom: 38 };
+const EDGE = { left: 48, right: 20, top: 10, bottom: 38 };
 const COLUMNS = { return: "Return", coverage: "Coverage" };
-
-// Round steps of an axis: about `count` of them between 0 and `top`.
-function ticks(top, count) {
-  const raw = top / count;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= raw * 0.999);
-  return Array.from({ length: Math.floor(top / step + 1.001) }, (_, index) => index * step);
-}
-
-function written(value, column) {
-  if (value === null) return MISSING;
-  if (column === "coverage") return `${(100 * value).toFixed(1)} %`;
-  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(1);
-}
-
-// SVG path along the points (episode, value); a gap where a value is missing.
-function path(episodes, values, x, y) {
-  let open = false;
-  return episodes.map((episode, index) => {
-    if (values[index] === null) {
-      open = false;
-      return "";
-    }
-    const command = open ? "L" : "M";
-    open = true;
-    return `${command}${x(episode).toFixed(1)},${y(values[index]).toFixed(1)}`;
-  }).join("");
-}
-
-// SVG path around the interval, one piece per stretch of episodes that has one.
-function band(curve, x, y) {
-  const pieces = [];
-  let piece = [];
-  curve.episode.forEach((_, index) => {
-    if (curve.low[index] !== null) piece.push(index);
-    if (piece.length && (curve.low[index] === null || index === curve.episode.length - 1)) {
-      pieces.push(piece);
-      piece = [];
-    }
-  });
-  return pieces.map((indices) => {
-    const point = (index, values) => `${x(curve.episode[index]).toFixed(1)},${y(values[index]).toFixed(1)}`;
-    const up = indices.map((index) => point(index, curve.high));
-    const down = indices.map((index) => point(index, curve.low)).reverse();
-    return `M${[...up, ...down].join("L")}Z`;
-  }).join("");
-}
 
 class Chart {
   constructor(figure, chart) {
@@ -91,7 +44,8 @@ class Chart {
     for (const line of this.chart.lines) {
       const sample = make("svg", { width: 28, height: 8, "aria-hidden": "true" },
         make("line", { class: "curve", x1: 0, x2: 28, y1: 4, y2: 4, "stroke-dasharray": line.dash }));
-      line.button = make("button", { type: "button", class: line.method, "aria-pressed": "true" }, sample, line.name);
+      line.button = make("button", { type: "button", class: line.method, "aria-pressed": "true" },
+        sample, make("span", {}, ...who(line), " ", make("code", {}, line.label)));
       line.button.addEventListener("click", () => {
         if (!this.off.delete(line)) this.off.add(line);
         line.button.setAttribute("aria-pressed", String(!this.off.has(line)));
@@ -111,7 +65,8 @@ class Chart {
     const width = this.figure.clientWidth;
     if (!width) return;
     const lines = this.lines();
-    this.last = Math.max(1, ...this.chart.lines.flatMap((line) => line[this.column]?.episode.slice(-1) ?? []));
+    const spanned = lines.length ? lines : this.chart.lines.filter((line) => line[this.column]);
+    this.last = Math.max(1, ...spanned.flatMap((line) => line[this.column].episode.slice(-1)));
     const top = this.column === "coverage" ? 1 : this.chart.best * 1.05;
     this.x = (episode) => EDGE.left + (episode / this.last) * (width - EDGE.left - EDGE.right);
     this.y = (value) => HEIGHT - EDGE.bottom - (Math.max(0, value) / top) * (HEIGHT - EDGE.top - EDGE.bottom);
@@ -196,7 +151,7 @@ class Chart {
     const interval = curve.low[index] === null ? "no interval" : `[${low}, ${high}]`;
     const seeds = curve.seeds[index];
     return make("p", { class: line.method }, make("i", { class: "swatch" }),
-      `${line.name}: `, make("b", {}, mean), ` ${interval}, ${seeds} seed${seeds === 1 ? "" : "s"}`);
+      ...who(line), ": ", make("b", {}, mean), ` ${interval}, ${seeds} seed${seeds === 1 ? "" : "s"}`);
   }
 }
 

@@ -9,7 +9,7 @@ const chosen = {
 function matches(preset, text) {
   const words = chosen.search.value.toLowerCase().split(/\s+/).filter(Boolean);
   return (!chosen.preset.value || preset === chosen.preset.value)
-    && words.every((word) => text.includes(word));
+    && words.every((word) => text.toLowerCase().includes(word));
 }
 
 function has(list, task) {
@@ -24,22 +24,27 @@ function filterTable(table, task) {
     const hide = Boolean(task && heading.dataset.task && heading.dataset.task !== task);
     for (const row of table.rows) row.cells[heading.cellIndex].hidden = hide;
   }
+  table.closest(".box").hidden = [...table.tBodies[0].rows].every((row) => row.hidden);
+}
+
+// Hides a part of the page of which nothing is left.
+function hideEmpty(part, content) {
+  part.hidden = !part.querySelector(`${content}:not([hidden])`);
 }
 
 function applyFilters() {
   const task = chosen.task.value;
   for (const table of document.querySelectorAll("table.sortable")) filterTable(table, task);
-  for (const part of document.querySelectorAll(".ranking")) part.hidden = !has(part.dataset.tasks, task);
-  for (const group of document.querySelectorAll(".group")) {
-    group.hidden = !group.querySelector(".ranking:not([hidden])");
-  }
+  for (const part of document.querySelectorAll(".ranking, .results")) hideEmpty(part, ".box");
+  for (const group of document.querySelectorAll(".group")) hideEmpty(group, ".ranking");
   for (const article of document.querySelectorAll(".task")) {
     article.hidden = Boolean(task && article.dataset.task !== task);
   }
   for (const map of document.querySelectorAll(".heat")) {
     const panel = DATA.heat[map.id];
-    map.hidden = !matches(panel.preset, `${panel.name} ${panel.label}`.toLowerCase());
+    map.hidden = !matches(panel.preset, `${panel.name} ${panel.label}`);
   }
+  for (const part of document.querySelectorAll(".states")) hideEmpty(part, ".heat");
   for (const chart of charts) chart.filter((line) => matches(line.preset, line.search));
   const rows = [...document.querySelectorAll(".ranking .box:first-child tbody tr")];
   const shown = rows.filter((row) => !row.hidden && !row.closest(".ranking").hidden).length;

@@ -4,6 +4,7 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 const MISSING = "missing";
+const THEME = "explore-suite-theme"; // what the reader's last choice is kept under
 
 // An element with attributes and children. Text only ever becomes text, never markup.
 function make(tag, attributes = {}, ...children) {
@@ -12,6 +13,11 @@ function make(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
+}
+
+// How a line is called: a stranger's name keeps its writing direction to itself.
+function who(line) {
+  return [make("bdi", {}, line.name), line.suffix];
 }
 
 const tip = document.getElementById("tip");
@@ -45,6 +51,12 @@ function nameTheme() {
 theme.addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   nameTheme();
+  try {
+    localStorage.setItem(THEME, document.documentElement.dataset.theme);
+  } catch { /* a file from disk may have no storage; the choice then lasts as long as the page */ }
 });
+try {
+  document.documentElement.dataset.theme = localStorage.getItem(THEME) ?? "";
+} catch { /* as above */ }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
 nameTheme();

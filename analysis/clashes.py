@@ -1,0 +1,66 @@
+"""What two entries of the leaderboard may not share: a label, a name, the rows of a run."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from analysis.copies import matches, told_by
+from analysis.texts import likeness
+from explore_suite.results import Run
+
+
+class Claim(NamedTuple):
+    """What an entry wants to have for itself."""
+
+    label: str
+    name: str
+    runs: list[Run]
+
+
+Clash = tuple[int, int, str]  # places of two claims, and what is said of either, of the `other`
+
+
+def clashes(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list[str]]:
+    """By label: why a submission cannot be shown. Of two that clash neither is: whose is older?"""
+    found: dict[str, list[str]] = defaultdict(list)
+    if not submitted:
+        return found
+    everyone = [*ours, *submitted]
+    for rule in (_labels, _names, _rows):
+        for first, second, reason in rule(everyone):
+            for mine, other in ((first, second), (second, first)):
+                if mine >= len(ours):
+                    line = reason.format(mine=everyone[mine], other=everyone[other].label)
+                    found[everyone[mine].label].append(line)
+    return found
+
+
+def _labels(everyone: Sequence[Claim]) -> Iterator[Clash]:
+    for first, second in _equal(everyone, lambda claim: claim.label.casefold()):
+        yield first, second, "the label {mine.label} is taken by {other}; choose another"
+
+
+def _names(everyone: Sequence[Claim]) -> Iterator[Clash]:
+    for first, second in _equal(everyone, lambda claim: likeness(claim.name)):
+        yield first, second, "its name looks like that of {other}; choose another"
+
+
+def _rows(everyone: Sequence[Claim]) -> Iterator[Clash]:
+    """The first copied run of each two entries."""
+    owned = [(owner, run) for owner, claim in enumerate(everyone) for run in claim.runs]
+    seen = set()
+    for match in matches([told_by(run.header.task, run.rows) for _, run in owned]):
+        (first, _), (second, run) = owned[match.first], owned[match.second]
+        if first != second and (first, second) not in seen:
+            seen.add((first, second))
+            nearly = "" if match.what == "episodes" else "nearly "
+            what = f"on {run.header.task} it has {nearly}the same {match.what}"
+            yield first, second, what + " as {other}"
+
+
+def _equal(everyone: Sequence[Claim], key: Callable[[Claim], str]) -> Iterator[tuple[int, int]]:
+    """Places of any two claims with the same key."""
+    seen: dict[str, list[int]] = defaultdict(list)
+    for place, claim in enumerate(everyone):
+        yield from ((earlier, place) for earlier in seen[key(claim)])
+        seen[key(claim)].append(place)

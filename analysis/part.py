@@ -1,0 +1,167 @@
+"""One test of a claim: a mean over seeds, its 95 % interval, and the limits it must keep."""
+
+import math
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.bootstrap import MIN_SEEDS, Estimate, interval
+from analysis.evidence import Left, Sample
+
+TOLERANCE = 0.1  # of a scale from 0 to 1: what lies within is equal, or as good
+ERROR = 0.05  # how often an interval may miss the mean; of several tests, how often any may
+LEARNT = 0.2  # of that scale: below, two agents may be equal because neither learnt anything
+
+
+class Outcome(StrEnum):
+    """What the runs say of a claim, or of one of its tests."""
+
+    LACKING = "not enough runs"
+    FAILS = "fails"
+    OPEN = "not decided"  # the interval contains a limit
+    HOLDS = "holds"
+    # Of one agent compared with another, where a claim counts tasks:
+    BETTER = "better"
+    WORSE = "worse"
+    EQUAL = "equal"
+
+
+class Limits(NamedTuple):
+    """Where an interval must lie."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def judge(self, found: Estimate) -> Outcome:
+        """Wholly between the limits: holds; wholly beyond one: fails."""
+        if found.seeds < MIN_SEEDS:
+            return Outcome.LACKING
+        if self.low < found.low and found.high < self.high:
+            return Outcome.HOLDS
+        beyond = found.high < self.low or found.low > self.high
+        return Outcome.FAILS if beyond else Outcome.OPEN
+
+    def __str__(self) -> str:
+        if math.isinf(self.high):
+            return f"above {_short(self.low)}"
+        if math.isinf(self.low):
+            return f"below {_short(self.high)}"
+        return f"between {_short(self.low)} and {_short(self.high)}"
+
+
+HIGHER = Limits(low=0)
+NOT_WORSE = Limits(low=-TOLERANCE)
+EQUAL = Limits(-TOLERANCE, TOLERANCE)
+
+
+class Gap(NamedTuple):
+    """What an agent lacks on a task, and which of its runs do not count."""
+
+    agent: str
+    task: str
+    seeds: tuple[int, ...]  # those that count
+    needed: int = 0  # episodes of a run that counts
+    left: tuple[Left, ...] = ()
+
+
+class Part(NamedTuple):
+    """One test of a claim."""
+
+    task: str
+    what: str  # the number that is tested
+    sides: tuple[tuple[str, Estimate], ...]  # whose means it compares, over the seeds of the test
+    found: Estimate
+    error: float  # standard error of the mean found; NaN of one seed
+    limits: Limits
+    outcome: Outcome
+    gaps: tuple[Gap, ...]  # who lacks seeds; where none are lacking, whose runs are left out
+    digits: int  # after the point, where the numbers are shown
+
+
+def measure(what: str, sample: Sample, limits: Limits, digits: int = 3) -> Part:
+    """Whether an agent's mean keeps the limits."""
+    part = weigh(f"{what}: {sample.agent}", [sample], sample.values, limits, digits)
+    return part._replace(sides=())  # the number is the mean itself
+
+
+def compare(
+    what: str, x: Sample, y: Sample, limits: Limits, *, factor: float = 1.0, digits: int = 3
+) -> Part:
+    """Whether the mean of x - factor * y keeps the limits; paired by seed."""
+    times = "" if factor == 1 else f"{factor:g} × "
+    what = f"{what}: {x.agent} − {times}{y.agent}"
+    return weigh(what, [x, y], x.values - factor * y.values, limits, digits)
+
+
+def weigh(
+    what: str, samples: Sequence[Sample], values: pd.Series, limits: Limits, digits: int = 3
+) -> Part:
+    """Whether the mean over seeds of `values`, made of the samples, keeps the limits."""
+    values = values.dropna()  # pandas pairs by seed and leaves NaN where one side has none
+    columns = [sample.values.reindex(values.index) for sample in samples]
+    *sides, found = _means((*map(tuple, columns), tuple(values)))
+    here = len({sample.task for sample in samples}) == 1
+    names = [s.agent if here else f"{s.agent} on {s.task}" for s in samples]
+    return Part(
+        samples[0].task, what, tuple(zip(names, sides, strict=True)), found, float(values.sem()),
+        limits, limits.judge(found), gaps(samples, len(values)), digits,
+    )  # fmt: skip
+
+
+def among(part: Part, tests: int) -> Part:
+    """The same test as one of several: by the Student interval of level 1 - ERROR / tests.
+
+    With so few seeds a bootstrap interval cannot widen: of three it is their range at any level.
+    """
+    if part.found.seeds < MIN_SEEDS:
+        return part
+    value, _, _, seeds = part.found
+    margin = float(stats.t.ppf(1 - ERROR / 2 / tests, seeds - 1)) * part.error
+    wide = Estimate(value, value - margin, value + margin, seeds)
+    return part._replace(found=wide, outcome=part.limits.judge(wide))
+
+
+def where_learnt(part: Part, reference: str) -> Part:
+    """The test, not decided if it holds where the mean of the agent of reference shows nothing."""
+    if part.outcome is Outcome.HOLDS and not dict(part.sides)[reference].value > LEARNT:
+        return part._replace(outcome=Outcome.OPEN)
+    return part
+
+
+def gaps(samples: Iterable[Sample], common: int) -> tuple[Gap, ...]:
+    """Who lacks seeds if this many are common to all samples; all, if each has enough alone.
+
+    If nothing is lacking: whose runs are left out.
+    """
+    samples = list(samples)
+    if common >= MIN_SEEDS:
+        chosen = [sample for sample in samples if sample.left]
+    else:
+        chosen = [sample for sample in samples if len(sample.values) < MIN_SEEDS] or samples
+    return tuple(
+        Gap(s.agent, s.task, tuple(int(seed) for seed in sorted(s.values.index)), s.needed, s.left)
+        for s in chosen
+    )
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
+
+
+@cache
+def _means(columns: tuple[tuple[float, ...], ...]) -> tuple[Estimate, ...]:
+    """The mean of each column, (columns, seeds), with interval; several claims ask the same."""
+    seeds = len(columns[0])
+    if seeds == 0:
+        return (Estimate(math.nan, math.nan, math.nan, 0),) * len(columns)
+    values = np.array(columns, dtype=float).T[:, None]  # (seeds, 1, columns)
+    band = interval([values], lambda sample: sample.mean(axis=(0, 1)))
+    return tuple(
+        Estimate(float(value), float(low), float(high), seeds)
+        for value, low, high in zip(*band, strict=True)
+    )
