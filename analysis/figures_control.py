@@ -91,7 +91,7 @@ def draw_curves(
     figure.supxlabel(EPISODES, fontsize=8)
     panels[0].set_ylabel(RETURN)
     drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
-    look.legend(figure, drawn, f"{dashed(tasks)} {smoothed('Mean', tasks[0])}")
+    look.legend(figure, drawn, f"{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean")
 
 
 def dashed(tasks: Sequence[str]) -> str:

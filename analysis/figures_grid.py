@@ -38,7 +38,7 @@ def warm_start(numbers: Numbers) -> Figure:
     _percent(coverage)
     coverage.set_title("(b) Coverage")
     figure.supxlabel(f"{EPISODES} after the warm start", fontsize=8)
-    look.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Mean, in (a)', TASK)},")
+    look.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Returns', TASK)}. Mean")
     return figure
 
 

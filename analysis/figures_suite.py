@@ -30,7 +30,7 @@ def sample_efficiency(numbers: Numbers) -> Figure:
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("IQM of normalised return")
     figure.supxlabel(EPISODES, fontsize=8)
-    _legend(figure, numbers, seeds, smoothed("Interquartile mean", SUITE[0]))
+    _legend(figure, numbers, seeds, f"{smoothed('Runs', SUITE[0])}. Interquartile mean")
     return figure
 
 
