@@ -7,24 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from analysis import header_checks, row_checks
+from analysis import figures, header_checks, report, row_checks
+from analysis.numbers import NotEnoughRuns, Numbers
 from baselines.settings import resolve
 from explore_suite.tasks import lookup
 
 ROOT = Path(__file__).parents[1]
 
 
-def committed() -> list[str]:
-    """Headers that git knows, as paths from the root; other runs may be under way."""
+def committed_files(folder: str) -> list[str]:
+    """What git knows of a folder, as paths from the root; other runs may be under way."""
     if not (ROOT / ".git").exists():  # an unpacked archive holds committed files alone
-        found = sorted(ROOT.glob("results/runs/*/*/*/seed-*.json"))
-        return [str(p.relative_to(ROOT)) for p in found if not p.name.endswith(".states.json")]
-    command = ["git", "ls-files", "results/runs/**/seed-*.json"]
+        found = (ROOT / folder).rglob("*")
+        return sorted(str(path.relative_to(ROOT)) for path in found if path.is_file())
+    command = ["git", "ls-files", folder]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [line for line in listed.stdout.splitlines() if not line.endswith(".states.json")]
+    return listed.stdout.splitlines()
 
 
-@pytest.mark.parametrize("path", committed())
+HEADERS = [
+    path
+    for path in committed_files("results/runs")
+    if path.endswith(".json") and not path.endswith(".states.json")
+]
+
+
+@pytest.mark.parametrize("path", HEADERS)
 def test_a_committed_run_is_sound_and_of_todays_settings(path):
     header, problems = header_checks.read((ROOT / path).read_bytes())
     assert problems == []
@@ -35,3 +43,29 @@ def test_a_committed_run_is_sound_and_of_todays_settings(path):
     assert row_checks.check_rows(rows, sheet, header.episodes)[1] == []
     config = asdict(resolve(header.preset, header.agent, header.task))
     assert header.config == json.loads(json.dumps(config))
+
+
+def test_the_committed_report_is_that_of_the_committed_runs(tmp_path):
+    for path in committed_files("results"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes((ROOT / path).read_bytes())
+    for name in ("leaderboard", "reproduction"):
+        report.OUTPUTS[name](tmp_path / "results" / "runs", tmp_path / "new", "cpu")
+    for name in ("leaderboard.md", "REPRODUCTION.md"):
+        made, held = (tmp_path / folder / name for folder in ("new", "results"))
+        assert made.read_bytes() == held.read_bytes(), f"{name}: run explore-suite report"
+    numbers = Numbers(tmp_path / "results" / "runs", "cpu")
+    assert committed_files("results/figures") == [
+        f"results/figures/{name}.{suffix}"
+        for name in sorted(figures.FIGURES)
+        if drawable(name, numbers)
+        for suffix in ("png", "svg")
+    ]
+
+
+def drawable(name: str, numbers: Numbers) -> bool:
+    try:
+        figures.FIGURES[name](numbers)
+    except NotEnoughRuns:
+        return False
+    return True
