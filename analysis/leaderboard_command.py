@@ -37,14 +37,14 @@ def main(arguments: list[str]) -> None:
 
 
 def _tell(rows: Sequence[Row]) -> None:
-    """The rows in short, one table per ranking."""
+    """The rows in short, one table per task of each ranking."""
     for section in dict.fromkeys(row.section for row in rows):
         members = [row for row in rows if row.section == section]
         tasks = [task for task in section.tasks if any(row.by_task[task].runs for row in members)]
         for task in tasks:
             say()
             table(
-                f"{task}" if len(tasks) == 1 else f"{section.title}: {task}",
+                task if len(tasks) == 1 else f"{section.title}: {task}",
                 ("method", "preset", "score", "coverage", "runs", "label"),
                 [_told(row, task) for row in members if row.by_task[task].runs],
             )

@@ -183,7 +183,9 @@ class Explorer:
         values, activations = self._net.forward(inputs)  # (1, 1, B)
         error = values - targets
         if self.config.fit_level:
-            error -= self._net.lower(error.mean())
+            level = error.mean()
+            self._net.lower(level)
+            error -= level
         self._adam.step([self._net.gradient(activations, error * (2 / len(targets)))])
         self._updates += 1
         if self._updates % self.config.target_every == 0:

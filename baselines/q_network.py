@@ -57,10 +57,9 @@ class QNetwork(MLP):
             values.append(x @ last[0, 0])
         return torch.cat(values).add_(last_bias[0, 0]).view(len(obs), len(actions))
 
-    def lower(self, amount: Tensor) -> Tensor:
-        """Takes an amount from every value; returns it."""
+    def lower(self, amount: Tensor) -> None:
+        """Takes an amount from every value."""
         self._biases[-1].sub_(amount)
-        return amount
 
     def _blank(self, rows: int) -> tuple[Tensor, Tensor]:
         """Memory for activations, twice (rows, H): kept, as fresh pages cost half a product."""
