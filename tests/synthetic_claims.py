@@ -3,6 +3,7 @@
 With three seeds the bootstrap's 95 % interval of a mean is the range of the three numbers.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import synthetic
 from analysis.evidence import Evidence
 from analysis.numbers import EXPLORE, ORIGINAL, SUITE, Numbers
 from analysis.scores import episode_table
-from explore_suite.results import EpisodeRow, Run
+from explore_suite.results import EpisodeRow, ResultStore, Run
 from explore_suite.tasks import lookup
 
 GRID, NEAR, TINY = "GridWorld", "HallwayLocalOptimum", "HallwayAdversarial"
@@ -31,6 +32,17 @@ def run(
         for phase, returned in (("train", 0.0), ("eval", earned(e)))
     ]
     return Run(header, rows)
+
+
+def write(root: Path, runs: Iterable[Run]) -> None:
+    """A store of these runs, finished or not as their headers say."""
+    store = ResultStore(root)
+    for header, rows in runs:
+        with store.open(dataclasses.replace(header, finished=False)) as writer:
+            for row in rows:
+                writer.append(row)
+            if header.finished:
+                writer.finish()
 
 
 def evidence(runs: Iterable[Run]) -> Evidence:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from pretend_cuda import PretendTensor, pretend_cuda
-from test_agents import HORIZON, small, task_of
+from small_agents import HORIZON, small, task_of
 
 from baselines import AGENTS, checkpoint
 from baselines.networks import MLP

@@ -3,7 +3,6 @@
 import dataclasses
 import logging
 import re
-import subprocess
 
 import pytest
 import synthetic
@@ -12,28 +11,13 @@ import synthetic_claims as invented
 from analysis import reproduction
 from analysis.bootstrap import Estimate
 from analysis.claims import CLAIMS, criterion, statement
-from analysis.claims_settings import SETTINGS
-from analysis.evidence import Left
-from analysis.missing import commands, lines, train
 from analysis.numbers import ORIGINAL, SUITE
-from analysis.part import Gap, Limits, measure
+from analysis.part import Limits, measure
 from analysis.published import PUBLISHED, ours
 from analysis.report import OUTPUTS
 from analysis.verdict import all_of
-from baselines import sweep, train_command
-from baselines.settings import VARIANTS, budget, resolve
-from explore_suite.results import ResultStore
+from baselines.settings import budget, resolve
 from explore_suite.tasks import lookup
-
-
-def write(root, runs) -> None:
-    store = ResultStore(root)
-    for header, rows in runs:
-        with store.open(dataclasses.replace(header, finished=False)) as writer:
-            for row in rows:
-                writer.append(row)
-            if header.finished:
-                writer.finish()
 
 
 def report(root, out) -> str:
@@ -43,15 +27,6 @@ def report(root, out) -> str:
 
 def section(text: str, name: str) -> str:
     return re.search(rf"^## {name}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
-
-
-def shell(command: str) -> list[list[str]]:
-    """The arguments that each call of explore-suite would get."""
-    stub = 'explore-suite() { printf "%s " "$@"; echo; }; '
-    said = subprocess.run(
-        ["bash", "-c", stub + command], capture_output=True, text=True, check=True
-    )
-    return [line.split() for line in said.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +44,7 @@ def mixed(tmp_path_factory):
     runs.append(extra._replace(header=dataclasses.replace(extra.header, finished=False)))
     runs.append(invented.run("sac", "BallInCupExplore", 3, 45, float))
     runs.append(invented.run("sac", "WalkerWalk", 1, 110, float)._replace(rows=extra.rows))
-    write(root, runs)
+    invented.write(root, runs)
     return root
 
 
@@ -200,7 +175,7 @@ def test_an_empty_store_lacks_everything(tmp_path):
 def test_a_strangers_source_cannot_write_into_the_page(tmp_path):
     one = invented.run("sac", "WalkerWalk", 0, 1, float)
     header = dataclasses.replace(one.header, source="`x\n## C1\n" + "y" * 200, code={"commit": "|"})
-    write(tmp_path, [one._replace(header=header)])
+    invented.write(tmp_path, [one._replace(header=header)])
     found = report(tmp_path, tmp_path)
     assert (
         "an unknown commit (1 run)" in found
@@ -224,80 +199,6 @@ def test_a_new_claim_is_one_function_and_one_line(monkeypatch, mixed, tmp_path, 
     assert "SAC earns something on BallInCupExplore. **Holds.** 1 of 1 task run." in found
     assert "*Criterion.* Its mean final return is above 0.05." in section(found, "C99")
     assert "  18/18 C99: holds" in caplog.messages
-
-
-@pytest.mark.parametrize("agent", SETTINGS)
-def test_the_commands_for_variants_file_runs_under_the_labels_looked_for(agent):
-    task = "ReacherExplore"
-    options = train_command.parse(train("cpu", agent, task, "0").split()[2:])
-    assert train_command.label(options) == agent and agent not in VARIANTS
-    base = resolve("cpu", agent.partition(".")[0], task)
-    expected = {
-        "sac_bbe.scale_0.1": lambda config: config.bonus_scale == 0.1,
-        "sac_deep.kernel_triple": lambda config: config.count.state_scale == pytest.approx(0.18),
-        "sac_deep.rows_512": lambda config: config.count.max_rows == 512,
-    }.get(agent, lambda config: config != base)
-    assert expected(options.config)
-
-
-def made_by(lines_of_shell: list[str]) -> set[tuple[str, str, int]]:
-    made = set()
-    for name, *arguments in (call for line in lines_of_shell for call in shell(line)):
-        if name == "sweep":
-            specs = sweep.specs(sweep._parser().parse_args(arguments))
-            made |= {(spec.agent, lookup(spec.task).name, spec.seed) for spec in specs}
-        else:
-            options = train_command.parse(arguments)
-            made.add((train_command.label(options), options.task, options.seed))
-    return made
-
-
-def test_the_commands_make_exactly_what_is_missing():
-    gaps = [Gap("sac", "WalkerWalk", ()), Gap("sac_bbe", "WalkerWalk", (1, 4)),
-            Gap("ddqn.warm", "GridWorld", ()), Gap("sac_deep.rows_512", "WalkerExplore", ()),
-            Gap("sac_deep.rows_512", "FingerExplore", ())]  # fmt: skip
-    assert made_by(commands(gaps, "cpu")) == {
-        (gap.agent, gap.task, seed) for gap in gaps for seed in range(3) if seed not in gap.seeds
-    }
-
-
-def test_no_sweep_is_advised_that_would_be_refused(tmp_path):
-    """Seed 0 is finished and too short, 1 longer than the preset's, 2 under way."""
-    runs = [invented.run("random", "GridWorld", 0, 60, float),
-            invented.run("random", "GridWorld", 1, 500, float)]  # fmt: skip
-    write(tmp_path, runs)
-    found = CLAIMS["C3"](invented.evidence(runs))
-    advice = [line for line in commands(found.gaps, "cpu") if "random" in line]
-    assert made_by(advice) == {("random", "GridWorld", 0), ("random", "GridWorld", 2)}
-    (swept,) = (line.split()[2:] for line in advice if " sweep " in line)
-    assert sweep.main([*swept, "--results", str(tmp_path), "--dry-run"]) == 0
-    (anew,) = (line for line in advice if " train " in line)
-    assert "for seed in 0; do" in anew and "--overwrite" in anew
-
-
-def test_unfinished_runs_of_the_right_length_go_on_and_others_begin_anew():
-    gap = Gap("sac", "WalkerWalk", (), 110, (Left(0, 45, 110, False), Left(1, 45, 60, False)))
-    sweeps, anew = commands([gap], "cpu")
-    assert "--seeds 0,2" in sweeps and "for seed in 1; do" in anew and "--overwrite" in anew
-
-
-def test_what_is_missing_is_told_by_agent_and_seeds():
-    short = tuple(Left(seed, 60, 60, True) for seed in range(3))
-    gaps = [
-        Gap("sac", "WalkerWalk", ()),
-        Gap("sac", "ReacherHard", ()),
-        Gap("sac", "WalkerExplore", (0, 4)),
-        Gap("sac", "FingerExplore", (), 110, short),
-        Gap("sac", "FingerTurnHard", (4,), 110, (*short, Left(3, 45, 110, False))),
-    ]
-    too_short = "3 finished runs of 60 episodes, 110 needed (seeds 0, 1, 2)"
-    assert lines(gaps) == [
-        "`sac` has no runs on WalkerWalk, ReacherHard",
-        "`sac` has only seeds 0, 4 on WalkerExplore",
-        f"`sac` has no runs that count on FingerExplore: {too_short}",
-        f"`sac` has only seed 4 on FingerTurnHard: {too_short}; "
-        "1 unfinished run of 45 episodes, 110 needed (seed 3)",
-    ]
 
 
 def test_the_summary_lists_no_tests_that_decide_nothing(tmp_path):
