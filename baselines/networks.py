@@ -7,7 +7,7 @@ evaluated together, and gradients are written by hand (the tests compare them wi
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,6 +18,8 @@ from baselines.agent import State
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0  # pytorch_sac
 LOG_STD_HALF, LOG_STD_MID = (LOG_STD_MAX - LOG_STD_MIN) / 2, (LOG_STD_MAX + LOG_STD_MIN) / 2
+
+_VIEWS = ("_weights", "_biases", "_weight_slopes", "_bias_slopes", "_host")  # of a network
 
 relu_backward = torch.ops.aten.threshold_backward.default  # comparing is slower
 relu_backward_ = torch.ops.aten.threshold_backward.grad_input  # in place
@@ -52,9 +54,17 @@ class MLP:
         length = sum(map(math.prod, self._shapes))
         self.params = torch.zeros(length, device=device, dtype=dtype)
         self._gradient = torch.empty_like(self.params)
-        self._weights, self._biases = self._split(self.params)
-        self._weight_slopes, self._bias_slopes = self._split(self._gradient)
+        self._lay_out()
         self._initialise(torch.Generator().manual_seed(seed))
+        self.refresh()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: not the views, which copied one by one would be views no more."""
+        return {name: value for name, value in vars(self).items() if name not in _VIEWS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lay_out()
         self.refresh()
 
     def forward(self, x: Tensor) -> tuple[Tensor, list[Tensor]]:
@@ -114,6 +124,10 @@ class MLP:
         """Lets `predict` see the present parameters; on the CPU it shares their memory anyway."""
         layers = zip(self._weights, self._biases, strict=True)
         self._host = [(w[0].cpu().numpy(), b[0].flatten().cpu().numpy()) for w, b in layers]
+
+    def _lay_out(self) -> None:
+        self._weights, self._biases = self._split(self.params)
+        self._weight_slopes, self._bias_slopes = self._split(self._gradient)
 
     def _split(self, vector: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Views of a parameter vector: weights and biases, layer by layer."""

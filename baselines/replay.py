@@ -1,6 +1,6 @@
 """What the agent remembers: a ring of transitions that are drawn uniformly."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -39,8 +39,15 @@ class Replay:
         self._size = 0
         self._next = 0  # the slot that the next transition takes
         self._rng = torch.Generator(device).manual_seed(seed)
-        self._row = torch.empty(sum(self._widths))  # one transition, assembled on the CPU
-        self._fields = np.split(self._row.numpy(), np.cumsum(self._widths)[:-1])
+        self._lay_out_row()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: not the row, whose fields copied would be views of it no more."""
+        return {name: x for name, x in vars(self).items() if name not in ("_row", "_fields")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lay_out_row()
 
     def __len__(self) -> int:
         return self._size
@@ -87,6 +94,10 @@ class Replay:
         self._rows[:size] = state["rows"]
         self._size, self._next = size, int(state["next"])
         self._rng.set_state(state["rng"])
+
+    def _lay_out_row(self) -> None:
+        self._row = torch.empty(sum(self._widths))  # one transition, assembled on the CPU
+        self._fields = np.split(self._row.numpy(), np.cumsum(self._widths)[:-1])
 
     def _grow(self, needed: int) -> None:
         """Doubles the memory until it holds `needed` rows, never beyond the capacity."""
