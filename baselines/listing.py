@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> None:
     cells = [
         (field, *(_text(config.get(field)) for config in configs.values())) for field in settings
     ]
-    table(f"settings of preset {options.preset}", ("setting", *configs), cells)
+    table(f"settings of preset {options.preset}, {_where(options)}", ("setting", *configs), cells)
     variants = [
         (name, ", ".join(f"{field}={_text(value)}" for field, value in values.items()))
         for name, values in VARIANTS.items()
@@ -46,11 +46,12 @@ def main(arguments: list[str]) -> None:
 def _say_difference(first: str, second: str, options: argparse.Namespace) -> None:
     left, right = (_flat(asdict(_resolve(name, options))) for name in (first, second))
     fields = dict.fromkeys([*left, *right])
-    rows = [
-        (field, _text(left.get(field)), _text(right.get(field)))
-        for field in fields
-        if left.get(field) != right.get(field)
-    ]
+    differing = [field for field in fields if left.get(field) != right.get(field)]
+    if options.json:
+        pairs = {field: {first: left.get(field), second: right.get(field)} for field in differing}
+        say(json.dumps(pairs, indent=1))
+        return
+    rows = [(field, _text(left.get(field)), _text(right.get(field))) for field in differing]
     if rows:
         table(f"{first} and {second}, preset {options.preset}", ("setting", first, second), rows)
     else:
@@ -60,6 +61,11 @@ def _say_difference(first: str, second: str, options: argparse.Namespace) -> Non
 def _resolve(agent: str, options: argparse.Namespace) -> Any:
     task = options.task or _TASKS[AGENTS[algorithm(agent)].discrete]
     return resolve(options.preset, agent, task)
+
+
+def _where(options: argparse.Namespace) -> str:
+    """Which task's, as kernels and kinds of actions belong to tasks."""
+    return f"on {options.task}" if options.task else f"on {_TASKS[False]} or {_TASKS[True]}"
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

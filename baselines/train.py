@@ -20,7 +20,7 @@ from baselines.agent import State
 from baselines.runner import Rows, Trainer
 from baselines.settings import SOURCE, budget, build, resolve
 from explore_suite.errors import UserError
-from explore_suite.provenance import provenance
+from explore_suite.provenance import device_of, provenance
 from explore_suite.results import WEIGHTS, Header, ResultStore, RunKey, RunWriter
 from explore_suite.tasks import lookup
 
@@ -63,21 +63,22 @@ class RunSpec:
         """The config as a header holds it."""
         return json.loads(json.dumps(asdict(self.config)))
 
-    def header(self, threads: int) -> Header:
-        """The header of a run of this spec, made here and now."""
+    def header(self, threads: int, device: str = "cpu") -> Header:
+        """The header of a run of this spec, made here and now; of devices it holds the kind."""
+        kind = torch.device(device).type
         return Header(
             preset=self.preset, agent=self.agent, task=self.task, seed=self.seed,
             episodes=self.episodes, config=self.settings,
-            source=SOURCE, threads=threads, **provenance(self.task),
+            source=SOURCE, threads=threads, **provenance(self.task, kind),
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class How:
-    """How to run it; device and threads may change a result's last digits, nothing else does."""
+    """How to run it; none of it but device and threads can change a row, seconds aside."""
 
-    device: str = "cpu"
-    threads: int = 1
+    device: str = "cpu"  # another kind draws other random numbers: it makes another run
+    threads: int = 1  # another number may round otherwise, and learning lets that grow
     checkpoint_seconds: float = 180.0
     overwrite: bool = False  # run a finished run again
     restart: bool = False  # begin an unfinished run anew if its checkpoints are damaged
@@ -173,25 +174,45 @@ def _load(trainer: Trainer, state: State, folder: Path) -> None:
 
 def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
     """A new header; an unfinished run keeps its own, if it is the same run."""
-    new, held = spec.header(how.threads), store.header(spec.key)
+    new, held = spec.header(how.threads, how.device), store.header(spec.key)
     _check_siblings(spec, store, new)
     if held is None or how.overwrite or held.finished:
         return new
+    _check_same_run(held, new, store.path(spec.key, ".json"))
+    begun_by = held.code.get("begun_by", held.code)
+    if begun_by != new.code or held.versions != new.versions:
+        logging.warning("continuing a run that was begun by other code or versions")
+        return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
+    return held
+
+
+def _check_same_run(held: Header, new: Header, path: Path) -> None:
+    """A run goes on as it was begun: with its settings, and with the random streams of its device.
+
+    The state of a GPU's generator means nothing to a CPU's, nor the other way round.
+    """
+    anew = "--overwrite begins it anew, --results names another place"
     different = [
         name
         for name in ("config", "episodes", "threads")
         if getattr(held, name) != getattr(new, name)
     ]
     if different:
+        raise UserError(f"{path} was begun with another {' and '.join(different)}; {anew}")
+    begun_on, here = device_of(held), device_of(new)
+    if begun_on != here:
         raise UserError(
-            f"{store.path(spec.key, '.json')} was begun with another {' and '.join(different)}; "
-            "--overwrite begins it anew, --results names another place"
+            f"{path} was begun on {begun_on} and cannot be continued on {here}; "
+            f"--device {begun_on} goes on with it, {anew}"
         )
-    begun_by = held.code.get("begun_by", held.code)
-    if begun_by != new.code or held.versions != new.versions:
-        logging.warning("continuing a run that was begun by other code or versions")
-        return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
-    return held
+
+
+def require_device(device: str, subject: str) -> None:
+    """A UserError, "`subject` cannot be used here", unless torch can compute on the device."""
+    try:
+        torch.zeros(1, device=torch.device(device)).item()
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise UserError(f"{subject} cannot be used here: {str(error).splitlines()[0]}") from error
 
 
 def _check_siblings(spec: RunSpec, store: ResultStore, header: Header) -> None:

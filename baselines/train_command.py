@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 import tyro
 from tqdm import tqdm
 
 from baselines.runner import Rows, Trainer
 from baselines.settings import VARIANTS, algorithm, resolve
-from baselines.train import How, RunSpec, train
+from baselines.train import How, RunSpec, require_device, train
 from explore_suite.console import say
 from explore_suite.errors import UserError
 from explore_suite.results import ResultStore
@@ -24,7 +23,10 @@ RESULTS = Path("results/runs")
 
 @dataclass(frozen=True)
 class Options:
-    """Train an agent on a task. Started again, an interrupted run goes on where it was."""
+    """Train an agent on a task. Started again, an interrupted run goes on where it was.
+
+    With --agent and --task, --help also lists every setting of the agent as a flag --config.NAME.
+    """
 
     agent: str
     """One of `explore-suite agents`."""
@@ -37,7 +39,7 @@ class Options:
     variant: str | None = None
     """Name for settings of your own: the run is filed under AGENT.VARIANT."""
     episodes: int | None = None
-    """Training episodes (default: the preset's)."""
+    """Training episodes; None means the preset's."""
     results: Path = RESULTS
     """Folder of the run's files."""
     tensorboard: Path | None = None
@@ -81,11 +83,7 @@ def main(arguments: list[str]) -> int:
 def _check(options: Any) -> None:
     if options.threads < 1 or not options.checkpoint_minutes >= 0:
         raise UserError("--threads must be at least 1, and --checkpoint-minutes 0 or more")
-    try:
-        torch.zeros(1, device=options.device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"--device {options.device} cannot be used here: {reason}") from error
+    require_device(options.device, f"--device {options.device}")
 
 
 def label(options: Any) -> str:
@@ -119,7 +117,8 @@ def parse(arguments: list[str]) -> Any:
     flags = make_dataclass(
         "Flags", [("config", type(config), field(default=config))], bases=(Options,), frozen=True
     )
-    return tyro.cli(flags, prog="explore-suite train", args=arguments, description=Options.__doc__)
+    purpose = (Options.__doc__ or "").splitlines()[0]
+    return tyro.cli(flags, prog="explore-suite train", args=arguments, description=purpose)
 
 
 class Progress:

@@ -9,8 +9,10 @@ from tqdm import tqdm
 
 from baselines.runner import run
 from baselines.settings import build, config_of
+from baselines.train import require_device
 from explore_suite.console import say
 from explore_suite.errors import UserError
+from explore_suite.provenance import device_of
 from explore_suite.results import EpisodeRow, Header, read_header, read_rows
 
 
@@ -39,9 +41,14 @@ def main(arguments: list[str]) -> int:
 
 
 def compare(header: Header, rows: list[EpisodeRow]) -> str | None:
-    """None if a new run gives the same rows, seconds aside; else the first that differs."""
+    """None if a new run gives the same rows, seconds aside; else the first that differs.
+
+    It runs on the run's own kind of device: on another, learning draws other random numbers.
+    """
+    config, device = config_of(header), device_of(header)
+    require_device(device, f"the run learnt on {device}, which")
     torch.set_num_threads(header.threads)
-    agent = build(header.agent, header.task, config_of(header), seed=header.seed)
+    agent = build(header.agent, header.task, config, seed=header.seed, device=device)
     again = run(agent, header.task, seed=header.seed, episodes=len(rows) // 2)
     for number, (row, (new, _)) in enumerate(
         tqdm(zip(rows, again, strict=True), total=len(rows), unit="row"), start=2

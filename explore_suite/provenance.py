@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from explore_suite.fingerprint import fingerprint
+from explore_suite.results import Header
 
 _PACKAGES = ("explore-suite", "mujoco", "dm_control", "gymnasium", "numpy", "torch")
 
 
-def provenance(task: str) -> dict[str, Any]:
-    """The header fields that say where a run of this task was made."""
+def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
+    """The header fields that say where a run of this task was made, and on what it learnt."""
     return {
         "code": _code(),
         "versions": {"python": platform.python_version()} | _versions(),
@@ -22,8 +23,14 @@ def provenance(task: str) -> dict[str, Any]:
             "system": platform.system(),
             "processor": _processor(),
             "cores": os.cpu_count(),
-        },
+        }
+        | ({} if device == "cpu" else {"device": device}),
     }
+
+
+def device_of(header: Header) -> str:
+    """What the run learnt on; a header names it unless it is the CPU."""
+    return header.machine.get("device", "cpu")
 
 
 def _code() -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """A CUDA device that is not there: tensors on the CPU that behave as if they lay on a GPU.
 
 What a GPU would refuse is refused: mixing with tensors of the host, NumPy views, a generator of the
-wrong device. What it would compute is computed on the CPU, so results can be compared bit for bit.
+wrong device, and its state. What it would compute is computed on the CPU, so results can be
+compared bit for bit.
 """
 
 import contextlib
+import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -16,6 +18,7 @@ CUDA = torch.device("cuda")
 _TO_HOST = {torch.Tensor.cpu, torch.Tensor.tolist, torch.Tensor.item, torch.Tensor.__float__,
             torch.Tensor.__int__, torch.Tensor.__bool__, torch.Tensor.__len__}  # fmt: skip
 _host_generator = torch.Generator
+_STATE_BYTES = 16  # of a GPU's generator: its seed and how far it is
 
 
 class PretendTensor(torch.Tensor):
@@ -62,7 +65,24 @@ class _Factories(TorchFunctionMode):
 
 
 class PretendGenerator(torch.Generator):
-    """A generator on the pretended device; its stream is the host's, for comparison."""
+    """A generator on the pretended device; its stream is the host's, for comparison.
+
+    Its state is as short as a GPU's, so that no generator of the host takes it; nor does it take
+    theirs. It is a mark only, by which the state of the host's generator is found again.
+    """
+
+    _marked: ClassVar[dict[bytes, torch.Tensor]] = {}
+
+    def get_state(self) -> torch.Tensor:
+        state = super().get_state()
+        mark = hashlib.blake2b(state.numpy().tobytes(), digest_size=_STATE_BYTES).digest()
+        self._marked[mark] = state
+        return torch.frombuffer(bytearray(mark), dtype=torch.uint8)
+
+    def set_state(self, new_state: torch.Tensor) -> None:
+        if len(new_state) != _STATE_BYTES:
+            raise RuntimeError("RNG state is wrong size")
+        super().set_state(self._marked[new_state.numpy().tobytes()])
 
 
 @contextlib.contextmanager

@@ -13,6 +13,8 @@ from baselines.runner import evaluate, train_episode
 from baselines.settings import build
 from explore_suite.tasks import lookup
 
+LEARNERS = [name for name in AGENTS if name != "random"]  # which draws from NumPy alone
+
 
 @pytest.fixture
 def cuda(monkeypatch):
@@ -20,10 +22,15 @@ def cuda(monkeypatch):
         yield "cuda"
 
 
-def trace(agent, name, episodes=3):
+def on_gpu(name, seed=0):
+    """The small agent on the pretended device."""
+    return build(name, task_of(name), small(name).config, seed=seed, device="cuda")
+
+
+def trace(agent, name, episodes=3, steps=HORIZON):
     """Observations and reports of a few short episodes, with evaluations between."""
     seen = []
-    with gymnasium.make(lookup(task_of(name)).id, max_episode_steps=HORIZON) as env:
+    with gymnasium.make(lookup(task_of(name)).id, max_episode_steps=steps) as env:
         for number in range(episodes):
             seen.append(train_episode(agent, env, number, lambda obs: seen.append(obs.tolist())))
             seen.append(evaluate(agent, env, number))
@@ -34,22 +41,28 @@ def trace(agent, name, episodes=3):
 def test_an_agent_on_a_gpu_does_what_it_does_on_the_cpu(name, monkeypatch):
     expected = trace(small(name), name)
     with pretend_cuda(monkeypatch):
-        agent = build(name, task_of(name), small(name).config, seed=0, device="cuda")
-        assert trace(agent, name) == expected
+        assert trace(on_gpu(name), name) == expected
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_a_checkpoint_moves_between_devices(name, monkeypatch, tmp_path):
-    host = small(name)
-    trace(host, name, episodes=1)
+def test_a_checkpoint_of_a_gpu_goes_on_there(name, cuda, tmp_path):
+    agent, path = on_gpu(name), tmp_path / "state.safetensors"
+    trace(agent, name, episodes=1, steps=25)
+    checkpoint.save(path, agent.state_dict())
+    back = on_gpu(name, seed=2)
+    back.load_state_dict(checkpoint.load(path))
+    assert trace(back, name, 1, steps=15) == trace(agent, name, 1, steps=15)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_checkpoint_stays_on_its_device(name, monkeypatch, tmp_path):
     path = tmp_path / "state.safetensors"
     with pretend_cuda(monkeypatch):
-        agent = build(name, task_of(name), host.config, seed=1, device="cuda")
-        agent.load_state_dict(host.state_dict())
-        checkpoint.save(path, agent.state_dict())
-    back = small(name, seed=2)
-    back.load_state_dict(checkpoint.load(path))
-    assert trace(back, name, episodes=1) == trace(host, name, episodes=1)
+        checkpoint.save(path, on_gpu(name).state_dict())
+        with pytest.raises(RuntimeError, match="RNG state is wrong size"):
+            on_gpu(name).load_state_dict(small(name).state_dict())
+    with pytest.raises(RuntimeError, match="RNG state size to be 16"):
+        small(name).load_state_dict(checkpoint.load(path))
 
 
 def test_predictions_wait_for_the_copy_to_the_host(cuda):
