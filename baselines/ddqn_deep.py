@@ -63,8 +63,9 @@ class DDQNDeep(DDQN):
         self.explorer.observe(transition)
 
     def update(self) -> dict[str, float]:
-        """The exploration Q at every step, then DDQN's burst if the episode has ended."""
-        return self.explorer.update() | super().update()
+        """The exploration Q at every step; DDQN's burst and the mean bonus when an episode ends."""
+        info, burst = self.explorer.update(), super().update()
+        return info | burst | self.explorer.novelty.mean() if burst else info
 
     def state_dict(self) -> State:
         """DDQN's state and the explorer's."""

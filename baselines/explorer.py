@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
-from baselines.counts import Count, bonus
+from baselines.counts import Count, Novelty, bonus
 from baselines.networks import Adam, spawn_seeds
 from baselines.q_network import QNetwork, Scale, uniform_box, uniform_discrete
 from baselines.replay import Replay
@@ -34,7 +34,7 @@ class ExplorerConfig:
     behaviour_candidates: int = 64  # task-policy actions the agent chooses among; paper and code
     temperature: float = 0.1  # of the behaviour's choice; paper and code
     update_temperature: float | None = None  # of the policy in the targets; code: the same
-    prior_count: float = 1e-3  # visits at which optimism is mostly gone; code
+    prior_count: float = 1e-3  # visits at which Q is trusted by the root of a half; code
     discount: float = 0.99  # paper and code
     updates_per_step: int = 2  # paper and code; 10 in the grid world
     target_every: int = 2  # updates between hard copies of the target; one step's worth
@@ -73,6 +73,7 @@ class Explorer:
         device: str = "cpu",
     ) -> None:
         self.config, self.count, self._replay, self._discrete = config, count, replay, discrete
+        self.novelty = Novelty(count)
         self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
         self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
         sizes = [len(bounds.obs_low) + len(bounds.action_low), *[config.hidden] * config.layers, 1]
@@ -91,7 +92,7 @@ class Explorer:
 
     def observe(self, transition: Transition) -> None:
         """Counts the visit, and lets one step's worth of updates fall due in its time."""
-        self.count.visit(transition.obs, transition.action)
+        self.novelty.visit(transition)
         self._steps += 1
         self._owed += 1
         if self.config.adapt == "step" or transition.terminated or transition.truncated:
@@ -116,8 +117,8 @@ class Explorer:
             batch = slice(start, start + self.config.batch_size)
             targets.append(self._targets(bonuses[batch], next_obs[batch]))
             losses.append(self._fit(inputs[batch], targets[-1]))
-        means = {"explore_bonus": [bonuses], "explore_target": targets, "explore_loss": losses}
-        numbers = {name: float(torch.stack(x).mean()) for name, x in means.items()}
+        means = {"bonus_replayed": [bonuses], "target": targets, "loss": losses}
+        numbers = {f"explore_{name}": float(torch.stack(x).mean()) for name, x in means.items()}
         for name, number in numbers.items():
             require_finite(name, number, self._steps)
         return numbers
@@ -196,6 +197,7 @@ class Explorer:
         """Counts, both networks, Adam's moments, the schedule and the random sources."""
         return {
             "count": self.count.state_dict(),
+            "novelty": self.novelty.state_dict(),
             "net": self._net.params.clone(),
             "target": self._target.params.clone(),
             "adam": self._adam.state_dict(),
@@ -213,6 +215,7 @@ class Explorer:
         self._target.params.copy_(state["target"])
         self._adam.load_state_dict(state["adam"])
         self.count.load_state_dict(state["count"])
+        self.novelty.load_state_dict(state["novelty"])
         self._updates = state["updates"]
         self._steps, self._owed, self._due = state["steps"], state["owed"], state["due"]
         self._rng.set_state(state["rng"])

@@ -54,8 +54,9 @@ class SACDeep(SAC):
         self.explorer.observe(transition)
 
     def update(self) -> dict[str, float]:
-        """The exploration Q at every step, then SAC's burst if the episode has ended."""
-        return self.explorer.update() | super().update()
+        """The exploration Q at every step; SAC's burst and the mean bonus when an episode ends."""
+        info, burst = self.explorer.update(), super().update()
+        return info | burst | self.explorer.novelty.mean() if burst else info
 
     def state_dict(self) -> State:
         """SAC's state and the explorer's."""

@@ -6,6 +6,7 @@ import pytest
 import torch
 from small_agents import HORIZON, episodes, small, task_of
 
+from baselines.agent import Transition
 from baselines.runner import train_episode
 from baselines.sac import SAC
 from explore_suite import Coverage
@@ -45,6 +46,53 @@ def test_deep_task_half_sees_only_environment_rewards(name):
     column = sheet.obs_dim + (1 if sheet.discrete else sheet.action_dim)
     assert agent.replay._rows[:HORIZON, column].tolist() == pytest.approx(env.paid)
     assert len(agent.replay) == HORIZON
+
+
+def apart(name):
+    """Nine rows of obs, action and next_obs; no place among the 18 is near another."""
+    sheet, share = lookup(task_of(name)), np.arange(1, 10, dtype=np.float32) / 10
+    sides = (np.stack([share, np.full_like(share, side)], axis=1) for side in (0.2, 0.8))
+    obs, next_obs = (sheet.obs_low + (sheet.obs_high - sheet.obs_low) * side for side in sides)
+    if sheet.discrete:
+        return obs.round(), np.arange(9)[:, None] % 4, next_obs.round()
+    return obs, np.stack([2 * share - 1, 1 - 2 * share], axis=1), next_obs
+
+
+def observe(agent, rows):
+    """Shows the agent the rows as steps of one episode that goes on."""
+    for obs, action, next_obs in zip(*rows, strict=True):
+        agent.observe(Transition(obs, action, 0.0, next_obs, False, False))
+
+
+@pytest.mark.parametrize("name", ["sac_deep", "ddqn_deep"])
+def test_deep_reports_the_episodes_mean_bonus_by_the_counts_before_each_visit(name):
+    agent, rows = small(name), [row[0] for row in apart(name)]
+    for step in range(1, 5):
+        agent.observe(Transition(*rows[:2], 0.0, rows[2], False, truncated=step == 4))
+        info = agent.update()
+        assert ("explore_bonus" in info) == (step == 4)
+    bonuses = [1, 1, 2**-0.5, 3**-0.5]  # four visits of one place, by none to three before
+    assert info["explore_bonus"] == pytest.approx(np.mean(bonuses), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["sac_deep", "ddqn_deep"])
+def test_deep_counts_each_step_where_it_was_taken(name):
+    agent, (obs, action, next_obs) = small(name), apart(name)
+    observe(agent, (obs, action, next_obs))
+    counts = [agent.explorer.count.paired(place, action).tolist() for place in (obs, next_obs)]
+    assert counts[0] == pytest.approx([1] * 9, abs=1e-3)
+    assert counts[1] == pytest.approx([0] * 9, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["sac_deep", "ddqn_deep"])
+def test_deep_learns_exploration_from_whole_steps(name, monkeypatch):
+    """Obs, action and next_obs of a sampled row are those of one step, and every step occurs."""
+    agent, rows, samples = small(name, **{"explorer.start_after": 0}), apart(name), []
+    monkeypatch.setattr(agent.explorer, "adapt", lambda sample: samples.append(sample(200)) or {})
+    observe(agent, rows)
+    agent.update()
+    found = {tuple(row) for row in torch.cat(samples[0], dim=1).tolist()}
+    assert found == {tuple(row) for row in np.concatenate(rows, axis=1).tolist()}
 
 
 def test_deep_chooses_what_its_explorer_chooses(monkeypatch):
