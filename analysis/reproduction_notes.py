@@ -25,6 +25,11 @@ budget of a comparison is the longest that most of the common seeds have finishe
 than the end of the score window; shorter runs are left out, and named. Coverage is the share of a
 task's bins that training visited.
 
+Preset `cpu` is smaller than the published setting (`explore-suite agents`), and differs in what
+goes with its few updates: targets move four times as far in each of the SAC agents' updates, and
+the exploration Q of DEEP starts with spread biases and, in SAC+DEEP, fits its output bias to every
+batch. These three were chosen by looking at runs on HallwayLocalOptimum.
+
 With preset `cpu` control tasks have 110 episodes, so that "final" is episodes 91-110, the score
 window itself: C7, the comparisons with SAC of C11 and those of final returns of C12 are then the
 same tests, on the tasks that they share. Hallways are judged by episodes 91-100

@@ -1,9 +1,15 @@
 """PRESETS: what differs from the agents' defaults, one table per preset.
 
-`paper` is the published experiment; the defaults in the agents' files are its values already. `cpu`
-is the same environments, horizons, protocol and algorithms, sized for one core: smaller networks
-and batches, fewer updates per step, fewer candidates, a smaller count table. All agents of a family
-share one set of values, and none depends on the task but the kernel's, which belong to the task.
+`paper` is the published experiment; the defaults in the agents' files are its values already. Not
+known are the final settings of exploration without reward: `ddqn_bbe.pure` keeps those of the warm
+start. And during the skilled start evaluations are by the task policy, not by the skilled one.
+
+`cpu` is the same environments, horizons, protocol and algorithms, sized for one core: smaller
+networks and batches, fewer updates per step, fewer candidates, a smaller count table. What goes
+with so few updates differs too: targets move faster, and the exploration Q starts with spread
+biases and, in SAC+DEEP, fits its output bias to every batch. These were chosen by looking at
+HallwayLocalOptimum. All agents of a family share one set of values, and none depends on the task
+but the kernel's, which belong to the task.
 """
 
 from collections.abc import Mapping
@@ -39,7 +45,8 @@ class Preset:
 PRESETS = {
     "paper": Preset(
         episodes={"ReacherHard": 500, "ReacherExplore": 500, "HallwayLocalOptimum": 500,
-                  "HallwayAdversarial": 500, "GridWorld": 500, "": 1000},
+                  "HallwayAdversarial": 500, "GridWorld.warm": 500,
+                  **{f"GridWorld.{v}": 999 for v in ("pure", "pure_plain", "pure_slow")}, "": 1000},
         ddqn_explorer={"updates_per_step": 10, "target_every": 10},
     ),
     "cpu": Preset(

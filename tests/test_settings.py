@@ -1,5 +1,6 @@
 """Presets: the paper's numbers as published, one set of SAC values for all, clear refusals."""
 
+import json
 from dataclasses import asdict, fields, replace
 
 import numpy as np
@@ -168,6 +169,22 @@ def test_every_setting_says_where_it_comes_from():
                 assert "#" in line or "default_factory" in line, f"{config.__name__}.{name}"
 
 
+@pytest.mark.parametrize(
+    ("agent", "task", "episodes"),
+    [
+        ("sac_deep", "ReacherExplore", 500),
+        ("sac_deep", "FingerExplore", 1000),
+        ("sac", "HallwayAdversarial", 500),
+        ("ddqn.warm", "GridWorld", 500),
+        ("ddqn_bbe.pure", "GridWorld", 999),
+        ("ddqn_deep.pure_slow", "GridWorld", 999),
+        ("ddqn_deep", "GridWorld", 1000),
+    ],
+)
+def test_budgets_of_preset_paper_are_the_published_ones(agent, task, episodes):
+    assert budget("paper", agent, task) == episodes
+
+
 def test_agents_command_lists_and_compares(capsys):
     agents_command([])
     lines = capsys.readouterr().out
@@ -175,6 +192,8 @@ def test_agents_command_lists_and_compares(capsys):
     assert main(["agents", "--diff", "sac", "sac_bbe"]) == 0
     difference = capsys.readouterr().out
     assert "bonus_scale" in difference and "learning_rate" not in difference
+    assert main(["agents", "--diff", "sac", "sac.fast", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"tau": {"sac": 0.02, "sac.fast": 0.05}}
     assert main(["agents", "--diff", "sac", "sax"]) == 2
     assert main(["agents", "--task", "GridWorld"]) == 0
     assert "sac_deep" not in capsys.readouterr().out
