@@ -9,6 +9,7 @@ import pytest
 
 from analysis import figures, header_checks, report, row_checks
 from analysis.numbers import NotEnoughRuns, Numbers
+from analysis.validate import validate
 from baselines.settings import resolve
 from explore_suite.tasks import lookup
 
@@ -31,6 +32,8 @@ HEADERS = [
     if path.endswith(".json") and not path.endswith(".states.json")
 ]
 
+SUBMISSIONS = sorted({path.split("/")[2] for path in committed_files("results/submissions")})
+
 
 @pytest.mark.parametrize("path", HEADERS)
 def test_a_committed_run_is_sound_and_of_todays_settings(path):
@@ -43,6 +46,12 @@ def test_a_committed_run_is_sound_and_of_todays_settings(path):
     assert row_checks.check_rows(rows, sheet, header.episodes)[1] == []
     config = asdict(resolve(header.preset, header.agent, header.task))
     assert header.config == json.loads(json.dumps(config))
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_a_committed_submission_is_sound(name):
+    report = validate(ROOT / "results" / "submissions" / name)
+    assert report.problems == [] and report.submission.agent == name
 
 
 def test_the_committed_report_is_that_of_the_committed_runs(tmp_path):

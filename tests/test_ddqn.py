@@ -1,20 +1,17 @@
-"""DDQN and 2Q against plain float64 autograd; the policies of the grid by counting."""
+"""DDQN and 2Q against plain float64 autograd, and when DDQN learns."""
 
 import copy
-import itertools
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from scipy import stats
 from torch import nn
 
 from baselines.agent import Bounds, Transition
 from baselines.counts import CountConfig
 from baselines.ddqn import DDQN, DDQNConfig
 from baselines.sac_2q import SAC2Q, SAC2QConfig
-from baselines.settings import build, resolve
 
 GRID = Bounds(np.zeros(2), np.full(2, 11.0), np.zeros(1), np.full(1, 3.0))
 BOX = Bounds(-np.ones(5), np.ones(5), -np.ones(3), np.ones(3))
@@ -87,43 +84,6 @@ def test_ddqn_learns_in_one_burst_when_the_episode_ends(monkeypatch):
         agent.observe(Transition(cell, 0, 0.0, cell, False, step in (9, 19)))
         agent.update()
     assert calls == [10] * 5 + [20] * 5
-
-
-@pytest.mark.parametrize(("explore", "temperature"), [(True, 0.3), (False, 0.1)])
-def test_grid_policy_is_boltzmann_at_its_temperature(explore, temperature):
-    config = DDQNConfig(hidden=16, warmup_steps=0, candidates=4000)  # as good as all four equally
-    agent, obs = DDQN(GRID, config, seed=0), np.array([3.0, 7.0], np.float32)
-    values = agent.values(agent.as_tensor(obs)[None])[0].double().numpy()
-    chances = np.exp(values / temperature) / np.exp(values / temperature).sum()
-    draws = np.bincount([agent.act(obs, explore=explore) for _ in range(4000)], minlength=4)
-    assert abs(chances - 0.25).max() > 0.02, "a uniform policy would show nothing"
-    assert stats.chisquare(draws, chances * 4000).pvalue > 1e-3
-
-
-def test_behaviour_is_the_product_of_both_policies():
-    """Three candidates of the task policy, one chosen by exploration: all 64 cases enumerated."""
-    settings = {
-        "hidden": 16, "warmup_steps": 0, "candidates": 4000, "train_temperature": 0.1,
-        "explorer.hidden": 16, "explorer.behaviour_candidates": 3, "explorer.temperature": 0.05,
-        "explorer.prior_count": 1e-9,
-    }  # fmt: skip
-    agent = build(
-        "ddqn_deep", "GridWorld", resolve("cpu", "ddqn_deep", "GridWorld", settings), seed=0
-    )
-    obs = np.array([3.0, 7.0], np.float32)
-    for action in range(4):
-        agent.explorer.count.visit(obs, action)
-    at = agent.as_tensor(obs)[None]
-    task = torch.softmax(agent.values(at)[0].double() / 0.1, 0).numpy()
-    novelty = agent.explorer.values(at, torch.arange(4.0)[:, None])[0].double()
-    explore = torch.softmax(novelty / 0.05, 0).numpy()
-    chances = np.zeros(4)
-    for drawn in itertools.product(range(4), repeat=3):
-        weights = explore[list(drawn)] / explore[list(drawn)].sum()
-        np.add.at(chances, list(drawn), task[list(drawn)].prod() * weights)
-    draws = np.bincount([agent.act(obs, explore=True) for _ in range(5000)], minlength=4)
-    assert abs(chances - task).max() > 0.05, "exploration changes nothing here"
-    assert stats.chisquare(draws, chances * 5000).pvalue > 1e-3
 
 
 def policy(actor, obs, noise):

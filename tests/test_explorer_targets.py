@@ -93,22 +93,6 @@ def test_an_update_fits_the_targets_of_the_definition(monkeypatch):
     assert torch.equal(nets[2][0], nets[2][1])  # copied again
 
 
-@pytest.mark.parametrize("fit_level", [False, True])
-def test_a_fitted_level_takes_the_mean_error_from_every_value_at_once(fit_level):
-    """With weights that hardly move: values before and after differ by the batch's mean error."""
-    explorer = make(ExplorerConfig(hidden=16, fit_level=fit_level, learning_rate=1e-12))
-    rng = np.random.default_rng(4)
-    inputs = torch.tensor(rng.uniform(-1, 1, (6, 5)), dtype=torch.float32)
-    targets = torch.tensor(rng.uniform(20, 60, 6), dtype=torch.float32)
-    before = explorer._net.forward(inputs)[0][0, 0].double()
-    loss = float(explorer._fit(inputs, targets))
-    after = explorer._net.forward(inputs)[0][0, 0].double()
-    error = before - targets.double()
-    shift = float(error.mean()) if fit_level else 0.0
-    assert (before - after).tolist() == pytest.approx([shift] * 6, abs=1e-4)
-    assert loss == pytest.approx(float((error - shift).square().mean()), rel=1e-5)
-
-
 def test_the_bonus_is_the_one_of_now(monkeypatch):
     """The same net, sample and candidates twice: targets differ by what the visits between took."""
     explorer = make(ExplorerConfig(hidden=16, batch_size=8, updates_per_step=1, optimism=False))
