@@ -53,8 +53,9 @@ def step_contenders() -> dict[str, Contender]:
 def _agent() -> SAC:
     one = np.ones
     config = SACConfig(
-        hidden=_HIDDEN, batch_size=_BATCH, learning_rate=3e-4, seed_updates=1, warmup_steps=100
-    )
+        hidden=_HIDDEN, batch_size=_BATCH, learning_rate=3e-4, seed_updates=1, warmup_steps=100,
+        target_every=1,  # the peers' value
+    )  # fmt: skip
     return SAC(Bounds(-one(_OBS), one(_OBS), -one(_ACTION), one(_ACTION)), config, seed=0)
 
 

@@ -15,6 +15,7 @@ from baselines.networks import Adam, spawn_seeds
 from baselines.q_network import QNetwork, Scale, uniform_discrete
 from baselines.replay import Replay
 
+_SLIPS = 0.25  # share of the skilled policy's steps that are uniform; paper and code
 COUNTERS = ("steps", "updates", "_episode_length", "_due")
 _POSITIVE = """hidden layers learning_rate batch_size target_every candidates train_temperature
     test_temperature replay_capacity"""
@@ -112,7 +113,7 @@ class DDQN:
         self.steps += 1
         self._episode_length += 1
         if transition.terminated or transition.truncated:
-            self._due += int(self._episode_length * self.config.updates_per_step)
+            self._due += round(self._episode_length * self.config.updates_per_step)
             self._episode_length = 0
 
     def stored_reward(self, transition: Transition) -> float:
@@ -157,8 +158,8 @@ class DDQN:
         return self._action_scale(torch.arange(self.actions, device=self.device)[:, None].float())
 
     def _skilled(self, obs: np.ndarray) -> int:
-        """Three times in four a step of a shortest way to the far corner, else anything."""
-        if float(torch.rand((), generator=self._act_rng)) < 0.25:
+        """Mostly a step of a shortest way to the far corner, else anything."""
+        if float(torch.rand((), generator=self._act_rng)) < _SLIPS:
             return int(torch.randint(self.actions, (), generator=self._act_rng))
         row, column = obs
         return 0 if column > row else 1

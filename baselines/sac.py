@@ -180,7 +180,7 @@ class SAC:
         self.steps += 1
         self._episode_length += 1
         if transition.terminated or transition.truncated:
-            self._due += int(self._episode_length * self.config.updates_per_step)
+            self._due += round(self._episode_length * self.config.updates_per_step)
             self._episode_length = 0
 
     def stored_reward(self, transition: Transition) -> float:
