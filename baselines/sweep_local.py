@@ -6,6 +6,7 @@ import sys
 
 from baselines.sweep_progress import Cell, reached
 from baselines.train import How
+from explore_suite.console import say
 from explore_suite.results import ResultStore
 
 
@@ -25,14 +26,13 @@ class LocalEngine:
         return list(self._processes)
 
     def start(self, cell: Cell) -> None:
-        """Begins or continues one run."""
-        cell.log.parent.mkdir(parents=True, exist_ok=True)
-        with cell.log.open("a") as log:
-            # A group of its own: Ctrl-C reaches it from here alone, and once.
-            self._processes[cell] = subprocess.Popen(
-                self._command(cell), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
-        cell.state = "running"
+        """Begins or continues one run; one that cannot be started has failed, the others go on."""
+        try:
+            self._processes[cell] = self._launch(cell)
+            cell.state = "running"
+        except OSError as error:
+            cell.state = "failed"
+            say(f"cannot start {cell.name}: {error}")
 
     def poll(self) -> None:
         """Gives the cells that are over their new state."""
@@ -62,6 +62,14 @@ class LocalEngine:
 
     def close(self) -> None:
         """Nothing is left to be closed once no cell is active."""
+
+    def _launch(self, cell: Cell) -> subprocess.Popen:
+        cell.log.parent.mkdir(parents=True, exist_ok=True)
+        with cell.log.open("a") as log:
+            # A group of its own: Ctrl-C reaches it from here alone, and once.
+            return subprocess.Popen(
+                self._command(cell), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            )
 
     def _read(self, cell: Cell) -> None:
         cell.reached = reached(self.store, cell.spec)

@@ -81,7 +81,9 @@ class Sweep:
             idle = [cell for cell in waiting if cell not in active]
             for cell in idle[: self.at_a_time - len(active)]:
                 self.engine.start(cell)
-        return bool(self.engine.active)
+        # A cell that could not be started leaves nothing active, and others still to be tried.
+        waiting = any(cell.state == "waiting" for cell in self.cells)
+        return bool(self.engine.active) or (waiting and not self.interrupts)
 
     def _stop(self) -> None:
         """Passes new interrupts on: first the cells save themselves, then they die."""

@@ -74,6 +74,15 @@ def test_without_ray_the_message_says_what_to_install(tmp_path, capsys, monkeypa
     assert "pip install 'explore-suite[ray]'" in error and error.count("\n") == 1
 
 
+def test_a_run_that_cannot_be_started_is_named_and_stops_no_other(tmp_path):
+    logs = tmp_path / ".logs" / "cpu" / "random" / "GridWorld-v0"
+    (logs / "seed-001.log").mkdir(parents=True)
+    result = sweep(*FAST, "--results", str(tmp_path), "--workers", "1")
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert "cannot start random/GridWorld/1: " in result.stdout + result.stderr
+    assert [run.header.seed for run in ResultStore(tmp_path).runs()] == [0, 2]
+
+
 def test_a_sweep_runs_what_is_missing_and_only_that(tmp_path):
     first = sweep(*FAST, "--results", str(tmp_path))
     assert first.returncode == 0, first.stdout + first.stderr
