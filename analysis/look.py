@@ -137,11 +137,14 @@ def legend(
         _handle(style(agent, everyone), "" if alike else f" ({count(numbers)})", kind)
         for agent, numbers in seeds.items()
     ]
-    figure.legend(
-        handles=handles, loc="outside upper center", ncols=min(len(handles), columns),
-        title=caption(what, [number for numbers in seeds.values() for number in numbers]),
-        columnspacing=1.8,
-    )  # fmt: skip
+    title = caption(what, [number for numbers in seeds.values() for number in numbers])
+    for ncols in range(min(len(handles), columns), 0, -1):
+        box = figure.legend(
+            handles=handles, loc="outside upper center", ncols=ncols, title=title, columnspacing=1.8
+        )
+        if ncols == 1 or box.get_window_extent().width <= figure.bbox.width:
+            return
+        box.remove()  # too wide, as labels with numbers of seeds may be
 
 
 def caption(what: str, seeds: Sequence[int]) -> str:

@@ -172,14 +172,24 @@ def test_captions_say_that_curves_are_smoothed(name, evaluations, numbers):
     assert f"smoothed over {evaluations} evaluations" in words(draw(name, numbers))
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
-def test_captions_stay_within_the_page(name, numbers):
+def assert_within_the_page(name, numbers):
     with matplotlib.rc_context(look.RC):
         figure = figures.FIGURES[name](numbers)
         figure.draw_without_rendering()
         for legend in figure.legends:
             box = legend.get_window_extent()
             assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_captions_stay_within_the_page(name, numbers):
+    assert_within_the_page(name, numbers)
+
+
+def test_a_legend_that_names_numbers_of_seeds_stays_within_the_page(tmp_path):
+    cells = synthetic.cells(figures_grid.PURE, ("GridWorld",), 1, 300)
+    numbers = numbers_of(tmp_path, [*cells, synthetic.Cell("random", "GridWorld", 1, 300)])
+    assert_within_the_page("grid_pure_exploration", numbers)
 
 
 def test_a_score_of_nothing_differs_from_no_score(tmp_path):
