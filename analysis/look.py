@@ -46,6 +46,7 @@ class Style(NamedTuple):
 _DASH = (0, (5, 1.5))
 _DASH_DOT = (0, (5, 1.2, 1.2, 1.2))
 _DOTS = (0, (1.3, 1))
+_COLUMN_SPACING = 1.8  # of legends, in heights of their letters
 # In the order of every legend. What an agent adds to its learner decides its colour.
 STYLES = {
     "random": Style("Uniform random", "#999999", _DOTS, "x"),
@@ -137,14 +138,22 @@ def legend(
         _handle(style(agent, everyone), "" if alike else f" ({count(numbers)})", kind)
         for agent, numbers in seeds.items()
     ]
-    title = caption(what, [number for numbers in seeds.values() for number in numbers])
-    for ncols in range(min(len(handles), columns), 0, -1):
-        box = figure.legend(
-            handles=handles, loc="outside upper center", ncols=ncols, title=title, columnspacing=1.8
-        )
-        if ncols == 1 or box.get_window_extent().width <= figure.bbox.width:
-            return
-        box.remove()  # too wide, as labels with numbers of seeds may be
+    figure.legend(
+        handles=handles, loc="outside upper center", columnspacing=_COLUMN_SPACING,
+        ncols=_columns_that_fit(figure, handles, min(len(handles), columns)),
+        title=caption(what, [number for numbers in seeds.values() for number in numbers]),
+    )  # fmt: skip
+
+
+def _columns_that_fit(figure: Figure, handles: list[Artist], most: int) -> int:
+    """As many as the page is wide enough for: labels with numbers of seeds are long."""
+    for columns in range(most, 1, -1):
+        trial = figure.legend(handles=handles, ncols=columns, columnspacing=_COLUMN_SPACING)
+        width = trial.get_window_extent().width
+        trial.remove()
+        if width <= figure.bbox.width:
+            return columns
+    return 1
 
 
 def caption(what: str, seeds: Sequence[int]) -> str:

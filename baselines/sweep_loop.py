@@ -82,8 +82,8 @@ class Sweep:
             for cell in idle[: self.at_a_time - len(active)]:
                 self.engine.start(cell)
         # A cell that could not be started leaves nothing active, and others still to be tried.
-        waiting = any(cell.state == "waiting" for cell in self.cells)
-        return bool(self.engine.active) or (waiting and not self.interrupts)
+        untried = any(cell.state == "waiting" for cell in self.cells)
+        return bool(self.engine.active) or (untried and not self.interrupts)
 
     def _stop(self) -> None:
         """Passes new interrupts on: first the cells save themselves, then they die."""
