@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
+from baselines.agent import Action, Bounds, State, check_ranges, require_finite
 from baselines.networks import Adam, spawn_seeds
+from baselines.off_policy import Info, OffPolicy
 from baselines.q_network import QNetwork, Scale, uniform_discrete
 from baselines.replay import Replay
 
 _SLIPS = 0.25  # share of the skilled policy's steps that are uniform; paper and code
-COUNTERS = ("steps", "updates", "_episode_length", "_due")
 _POSITIVE = """hidden layers learning_rate batch_size target_every candidates train_temperature
     test_temperature replay_capacity"""
 
@@ -43,8 +43,8 @@ class DDQNConfig:
         check_ranges(self, positive=_POSITIVE, fractions="discount")
 
 
-class DDQN:
-    """The agent, and the base of its variants (seams: `stored_reward`, `sample_actions`, `act`)."""
+class DDQN(OffPolicy):
+    """The agent, and the base of its variants."""
 
     Config: type[DDQNConfig] = DDQNConfig
     family, discrete = "ddqn", True
@@ -54,36 +54,41 @@ class DDQN:
     ) -> None:
         net_seed, act_seed, replay_seed, learn_seed = spawn_seeds(seed, 4)
         sizes = [len(bounds.obs_low) + 1, *[config.hidden] * config.layers, 1]
-        self.config, self.device, self.bounds = config, torch.device(device), bounds
+        replay = Replay(
+            config.replay_capacity, len(bounds.obs_low), 1, seed=replay_seed, device=device
+        )
+        super().__init__(replay, updates_per_step=config.updates_per_step, device=device)
+        self.config, self.bounds = config, bounds
         self.actions = int(bounds.action_high[0] - bounds.action_low[0]) + 1
         self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
         self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
         self.net = QNetwork(sizes, seed=net_seed, device=device)
         self.target = QNetwork(sizes, seed=net_seed, device=device)
         self.adam = Adam([self.net.params], config.learning_rate)
-        self.replay = Replay(
-            config.replay_capacity, len(bounds.obs_low), 1, seed=replay_seed, device=device
-        )
         # On the CPU for every device; evaluation draws too, and must not disturb behaviour.
         behave_seed, eval_seed = spawn_seeds(act_seed, 2)
         self._act_rng = torch.Generator().manual_seed(behave_seed)
         self._eval_rng = torch.Generator().manual_seed(eval_seed)
         self._learn_rng = torch.Generator().manual_seed(learn_seed)
-        self.steps = 0  # environment steps observed
-        self.updates = 0
-        self._episode_length = 0
-        self._due = 0  # updates owed for episodes that have ended
 
     @property
     def in_warmup(self) -> bool:
         """True while actions come from the uniform or the skilled policy, whatever is learnt."""
         return self.steps < max(self.config.warmup_steps, self.config.skilled_steps)
 
-    def act(self, obs: np.ndarray, *, explore: bool) -> int:
-        """One draw of the task policy; without exploring, at the lower temperature."""
-        if explore and self.steps < self.config.skilled_steps:
+    def behaviour_action(self, obs: np.ndarray) -> Tensor:
+        """One draw of the task policy, or at first of the skilled one."""
+        if self.steps < self.config.skilled_steps:
             return self._skilled(obs)
-        return int(self.sample_actions(obs, 1, explore=explore)[0])
+        return super().behaviour_action(obs)
+
+    def task_action(self, obs: np.ndarray) -> Tensor:
+        """One draw of the task policy at the lower temperature."""
+        return self.sample_actions(obs, 1, explore=False)[0]
+
+    def as_action(self, action: Tensor) -> Action:
+        """As a whole number."""
+        return int(action)
 
     def sample_actions(self, obs: np.ndarray, n: int, *, explore: bool = True) -> Tensor:
         """`n` draws (n, 1) of the task policy at one observation."""
@@ -107,31 +112,7 @@ class DDQN:
         """For pictures: what each of (B, O) observations is worth, (B,)."""
         return {"task_value": self.values(self.as_tensor(obs)).amax(1).cpu().numpy()}
 
-    def observe(self, transition: Transition) -> None:
-        """Stores a step; at the end of an episode its updates fall due."""
-        self.replay.add(transition._replace(reward=self.stored_reward(transition)))
-        self.steps += 1
-        self._episode_length += 1
-        if transition.terminated or transition.truncated:
-            self._due += round(self._episode_length * self.config.updates_per_step)
-            self._episode_length = 0
-
-    def stored_reward(self, transition: Transition) -> float:
-        """The reward that goes into the replay."""
-        return transition.reward
-
-    def update(self) -> dict[str, float]:
-        """Makes the updates that are due, in one burst; returns the last one's loss and means."""
-        info: dict[str, Tensor] = {}
-        for _ in range(self._due):
-            info = self._learn()
-        self._due = 0
-        numbers = {name: float(value) for name, value in info.items()}
-        for name, number in numbers.items():
-            require_finite(name, number, self.steps)
-        return numbers
-
-    def _learn(self) -> dict[str, Tensor]:
+    def _learn(self) -> Info:
         """One step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
         batch = self.replay.sample(self.config.batch_size)
         next_obs, actions = self._obs_scale(batch.next_obs), self._all_actions()
@@ -143,7 +124,6 @@ class DDQN:
         values, activations = self.net.forward(inputs)  # (1, 1, B)
         error = values - target
         self.adam.step([self.net.gradient(activations, error * (2 / len(target)))])
-        self.updates += 1
         if self.updates % self.config.target_every == 0:
             self.target.params.copy_(self.net.params)
         return {"critic_loss": error.square().mean(), "q_mean": values.mean()}
@@ -157,16 +137,12 @@ class DDQN:
         """(actions, 1), scaled as the network takes them."""
         return self._action_scale(torch.arange(self.actions, device=self.device)[:, None].float())
 
-    def _skilled(self, obs: np.ndarray) -> int:
+    def _skilled(self, obs: np.ndarray) -> Tensor:
         """Mostly a step of a shortest way to the far corner, else anything."""
         if float(torch.rand((), generator=self._act_rng)) < _SLIPS:
-            return int(torch.randint(self.actions, (), generator=self._act_rng))
+            return torch.randint(self.actions, (1,), generator=self._act_rng)
         row, column = obs
-        return 0 if column > row else 1
-
-    def as_tensor(self, obs: np.ndarray) -> Tensor:
-        """An observation, or a batch of them, as the networks take it."""
-        return torch.as_tensor(obs, dtype=torch.float32, device=self.device)
+        return torch.tensor([0 if column > row else 1])
 
     def policy_dict(self) -> dict[str, Tensor]:
         """The Q-network's parameters."""
@@ -178,25 +154,21 @@ class DDQN:
 
     def state_dict(self) -> State:
         """Networks, optimiser, replay, random streams and counters."""
-        return {
+        return super().state_dict() | {
             "net": self.net.params.clone(),
             "target": self.target.params.clone(),
             "adam": self.adam.state_dict(),
-            "replay": self.replay.state_dict(),
             "act_rng": self._act_rng.get_state(),
             "eval_rng": self._eval_rng.get_state(),
             "learn_rng": self._learn_rng.get_state(),
-            "counters": {name: getattr(self, name) for name in COUNTERS},
         }
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
+        super().load_state_dict(state)
         self.net.params.copy_(state["net"])
         self.target.params.copy_(state["target"])
         self.adam.load_state_dict(state["adam"])
-        self.replay.load_state_dict(state["replay"])
         self._act_rng.set_state(state["act_rng"])
         self._eval_rng.set_state(state["eval_rng"])
         self._learn_rng.set_state(state["learn_rng"])
-        for name in COUNTERS:
-            setattr(self, name, int(state["counters"][name]))

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition
+from baselines.agent import Bounds
 from baselines.counts import TableCount
 from baselines.ddqn import DDQN, DDQNConfig
+from baselines.deep import Deep
 from baselines.explorer import Explorer, ExplorerConfig
 from baselines.networks import spawn_seeds
 
@@ -21,8 +22,8 @@ class DDQNDeepConfig(DDQNConfig):
     explorer: ExplorerConfig = field(default_factory=ExplorerConfig)
 
 
-class DDQNDeep(DDQN):
-    """Differs from DDQN in how it behaves while exploring, not in how it learns the task."""
+class DDQNDeep(Deep, DDQN):
+    """DDQN, and an explorer that counts by a table."""
 
     Config = DDQNDeepConfig
     config: DDQNDeepConfig
@@ -40,38 +41,13 @@ class DDQNDeep(DDQN):
             discrete=True, seed=explorer_seed, device=device,
         )  # fmt: skip
 
-    def act(self, obs: np.ndarray, *, explore: bool) -> int:
-        """The candidate of the task policy that promises most novelty, softly."""
-        if not explore or self.in_warmup:
-            return super().act(obs, explore=explore)
-        candidates = self._propose(obs, self.config.explorer.behaviour_candidates)
-        return int(candidates[self.explorer.choose(self.as_tensor(obs), candidates)])
-
-    def _propose(self, obs: np.ndarray, n: int) -> Tensor:
+    def propose(self, obs: np.ndarray, n: int) -> Tensor:
+        """Draws of the task policy, or of none."""
         if self.config.uniform_candidates:
             return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
-        return self.sample_actions(obs, n)
+        return super().propose(obs, n)
 
     def maps(self, obs: np.ndarray) -> dict[str, np.ndarray]:
         """For pictures: DDQN's and the explorer's, (B,) each."""
         actions = torch.arange(self.actions, device=self.device)[:, None].float()
         return super().maps(obs) | self.explorer.maps(self.as_tensor(obs), actions)
-
-    def observe(self, transition: Transition) -> None:
-        """Stores the step with the environment's reward, and counts the visit."""
-        super().observe(transition)
-        self.explorer.observe(transition)
-
-    def update(self) -> dict[str, float]:
-        """The exploration Q at every step; DDQN's burst and the mean bonus when an episode ends."""
-        info, burst = self.explorer.update(), super().update()
-        return info | burst | self.explorer.novelty.mean() if burst else info
-
-    def state_dict(self) -> State:
-        """DDQN's state and the explorer's."""
-        return super().state_dict() | {"explorer": self.explorer.state_dict()}
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        super().load_state_dict(state)
-        self.explorer.load_state_dict(state["explorer"])

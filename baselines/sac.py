@@ -11,12 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
+from baselines.agent import Action, Bounds, State, check_ranges, require_finite
 from baselines.networks import MLP, Adam, Draw, GaussianActor, spawn_seeds
+from baselines.off_policy import Info, OffPolicy
 from baselines.replay import Batch, Replay
 
-Info = dict[str, Tensor]  # scalars, not yet copied from the device
-COUNTERS = ("steps", "updates", "_episode_length", "_due")
 _POSITIVE = """hidden layers learning_rate batch_size init_temperature target_every actor_every
     replay_capacity"""
 
@@ -114,12 +113,12 @@ class Critic:
         return batch.reward + self.config.discount * (1 - batch.terminated) * soft_value
 
 
-class SAC:
+class SAC(OffPolicy):
     """The agent, and the base of its variants.
 
     A variant changes what it must of: `stored_reward` (what the critic learns to predict),
     `actor_value` (what the actor climbs), `update_critics` and `sync_targets` (more critics),
-    `sample_actions` and `act` (behaviour). Each takes its own random streams from
+    `sample_actions` and `behaviour_action`. Each takes its own random streams from
     `spawn_seeds`, beyond the first four, so that the base's draws stay the same.
     """
 
@@ -132,7 +131,11 @@ class SAC:
         obs_dim, action_dim = len(bounds.obs_low), len(bounds.action_low)
         init_seed, act_seed, replay_seed, learn_seed = spawn_seeds(seed, 4)
         actor_seed, critic_seed = spawn_seeds(init_seed, 2)
-        self.config, self.device = config, torch.device(device)
+        replay = Replay(
+            config.replay_capacity, obs_dim, action_dim, seed=replay_seed, device=device
+        )
+        super().__init__(replay, updates_per_step=config.updates_per_step, device=device)
+        self.config = config
         hidden = [config.hidden] * config.layers
         net = MLP([obs_dim, *hidden, 2 * action_dim], seed=actor_seed, device=device)
         self.actor = GaussianActor(net, bounds.action_low, bounds.action_high)
@@ -140,15 +143,8 @@ class SAC:
         self.log_alpha = torch.tensor(math.log(config.init_temperature), device=device)
         self.actor_adam = Adam([net.params, self.log_alpha], config.learning_rate)
         self.target_entropy = -float(action_dim)
-        self.replay = Replay(
-            config.replay_capacity, obs_dim, action_dim, seed=replay_seed, device=device
-        )
         self._act_rng = torch.Generator().manual_seed(act_seed)  # acting happens on the host
         self._learn_rng = torch.Generator(device).manual_seed(learn_seed)
-        self.steps = 0  # environment steps observed
-        self.updates = 0  # update calls, including those that do nothing
-        self._episode_length = 0
-        self._due = 0  # updates owed for episodes that have ended
 
     @property
     def in_warmup(self) -> bool:
@@ -160,12 +156,6 @@ class SAC:
         """True while the task policy is uniform: in warm-up and in the seed phase."""
         return self.in_warmup or self.updates <= self.config.seed_updates
 
-    def act(self, obs: np.ndarray, *, explore: bool) -> np.ndarray:
-        """One draw of the task policy; without exploring, its squashed mean."""
-        if explore:
-            return self.checked(self.sample_actions(obs, 1)[0])
-        return self.checked(torch.from_numpy(self.actor.mode(obs)))
-
     def sample_actions(self, obs: np.ndarray, n: int) -> Tensor:
         """`n` draws (n, A) of the task policy at one observation."""
         if self.is_random:
@@ -174,38 +164,28 @@ class SAC:
             actions = self.actor.sample(obs, n, self._act_rng)
         return torch.from_numpy(actions).to(self.device)
 
-    def observe(self, transition: Transition) -> None:
-        """Stores a step; at the end of an episode its updates fall due."""
-        self.replay.add(transition._replace(reward=self.stored_reward(transition)))
-        self.steps += 1
-        self._episode_length += 1
-        if transition.terminated or transition.truncated:
-            self._due += round(self._episode_length * self.config.updates_per_step)
-            self._episode_length = 0
+    def task_action(self, obs: np.ndarray) -> Tensor:
+        """The squashed mean of the task policy."""
+        return torch.from_numpy(self.actor.mode(obs))
 
-    def stored_reward(self, transition: Transition) -> float:
-        """The reward that goes into the replay."""
-        return transition.reward
+    def as_action(self, action: Tensor) -> Action:
+        """As numpy takes it; stops the run if it is not finite."""
+        array = action.cpu().numpy()
+        require_finite("action", array, self.steps)
+        return array
 
     def update(self) -> dict[str, float]:
-        """Makes the updates that are due, in one burst; returns the last one's losses and means."""
-        info: Info = {}
-        with torch.inference_mode():  # gradients are written by hand; autograd only costs time
-            for _ in range(self._due):
-                self.updates += 1
-                if self.updates >= self.config.seed_updates:
-                    info = self._learn()
-        self._due = 0
-        if not info:
-            return {}
-        self.actor.net.refresh()
-        numbers = dict(zip(info, torch.stack(tuple(info.values())).tolist(), strict=True))
-        for name, number in numbers.items():
-            require_finite(name, number, self.steps)
+        """The burst that is due; the actor acts by what it has learnt."""
+        numbers = super().update()
+        if numbers:
+            self.actor.net.refresh()
         return numbers
 
+    @torch.inference_mode()  # gradients are written by hand; autograd only costs time
     def _learn(self) -> Info:
-        """One update: critics, then actor and temperature, then targets."""
+        """One update, once the seed phase is over: critics, actor and temperature, targets."""
+        if self.updates < self.config.seed_updates:
+            return {}
         n = self.config.batch_size
         batch = self.replay.sample(n)
         alpha = self.log_alpha.exp()
@@ -243,16 +223,6 @@ class SAC:
         loss = -alpha * entropy - value.value.mean()
         return {"actor_loss": loss, "alpha": alpha, "entropy": entropy}
 
-    def as_tensor(self, obs: np.ndarray) -> Tensor:
-        """An observation, or a batch of them, as the networks take it."""
-        return torch.as_tensor(obs, dtype=torch.float32, device=self.device)
-
-    def checked(self, action: Tensor) -> np.ndarray:
-        """The action as the environment takes it; stops the run if it is not finite."""
-        array = action.cpu().numpy()
-        require_finite("action", array, self.steps)
-        return array
-
     def policy_dict(self) -> dict[str, Tensor]:
         """The actor's parameters."""
         return {"actor": self.actor.net.params}
@@ -264,26 +234,22 @@ class SAC:
 
     def state_dict(self) -> State:
         """Networks, optimisers, replay, random streams and counters."""
-        return {
+        return super().state_dict() | {
             "actor": self.actor.net.params.clone(),
             "log_alpha": self.log_alpha.clone(),
             "actor_adam": self.actor_adam.state_dict(),
             "critic": self.critic.state_dict(),
-            "replay": self.replay.state_dict(),
             "act_rng": self._act_rng.get_state(),
             "learn_rng": self._learn_rng.get_state(),
-            "counters": {name: getattr(self, name) for name in COUNTERS},
         }
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
+        super().load_state_dict(state)
         self.actor.net.params.copy_(state["actor"])
         self.actor.net.refresh()
         self.log_alpha.copy_(state["log_alpha"])
         self.actor_adam.load_state_dict(state["actor_adam"])
         self.critic.load_state_dict(state["critic"])
-        self.replay.load_state_dict(state["replay"])
         self._act_rng.set_state(state["act_rng"])
         self._learn_rng.set_state(state["learn_rng"])
-        for name in COUNTERS:
-            setattr(self, name, int(state["counters"][name]))

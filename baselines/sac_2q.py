@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 from baselines.agent import Bounds, State, Transition
+from baselines.bbe import LoggedBonus
 from baselines.counts import CountConfig, KernelCount, Novelty
 from baselines.networks import spawn_seeds
+from baselines.off_policy import Info
 from baselines.replay import Batch, Replay
-from baselines.sac import SAC, Critic, Info, SACConfig, Value
+from baselines.sac import SAC, Critic, SACConfig, Value
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class SAC2QConfig(SACConfig):
     count: CountConfig = field(default_factory=CountConfig)
 
 
-class SAC2Q(SAC):
+class SAC2Q(LoggedBonus, SAC):
     """Differs from SAC by a second critic on logged bonuses, with a replay of its own.
 
     Both critics' targets hold the entropy term, so that it counts twice, as published.
@@ -46,11 +48,6 @@ class SAC2Q(SAC):
         self.bonus_replay.add(transition._replace(reward=self.novelty.visit(transition)))
         super().observe(transition)
 
-    def update(self) -> dict[str, float]:
-        """SAC's burst if the episode has ended, and the episode's mean bonus."""
-        info = super().update()
-        return info | self.novelty.mean() if info else info
-
     def update_critics(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
     ) -> Info:
@@ -74,8 +71,6 @@ class SAC2Q(SAC):
     def state_dict(self) -> State:
         """SAC's state, the counts, the second critic and the second replay."""
         return super().state_dict() | {
-            "count": self.count.state_dict(),
-            "novelty": self.novelty.state_dict(),
             "bonus_critic": self.bonus_critic.state_dict(),
             "bonus_replay": self.bonus_replay.state_dict(),
         }
@@ -83,7 +78,5 @@ class SAC2Q(SAC):
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
         super().load_state_dict(state)
-        self.count.load_state_dict(state["count"])
-        self.novelty.load_state_dict(state["novelty"])
         self.bonus_critic.load_state_dict(state["bonus_critic"])
         self.bonus_replay.load_state_dict(state["bonus_replay"])

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from baselines.agent import Bounds, State, Transition
+from baselines.agent import Bounds
 from baselines.counts import CountConfig, KernelCount
+from baselines.deep import Deep
 from baselines.explorer import Explorer, ExplorerConfig
 from baselines.networks import spawn_seeds
 from baselines.sac import SAC, SACConfig
@@ -19,12 +18,8 @@ class SACDeepConfig(SACConfig):
     count: CountConfig = field(default_factory=CountConfig)
 
 
-class SACDeep(SAC):
-    """Differs from SAC in how it behaves while exploring, not in how it learns the task.
-
-    Behaviour is the product of both policies, by self-normalised importance sampling: draw from the
-    task policy, choose by the exploration policy. With one candidate this is SAC, bit for bit.
-    """
+class SACDeep(Deep, SAC):
+    """SAC, and an explorer that counts by kernels."""
 
     Config = SACDeepConfig
     config: SACDeepConfig
@@ -39,30 +34,3 @@ class SACDeep(SAC):
             bounds, count, self.replay, config.explorer,
             discrete=False, seed=explorer_seed, device=device,
         )  # fmt: skip
-
-    def act(self, obs: np.ndarray, *, explore: bool) -> np.ndarray:
-        """The candidate of the task policy that promises most novelty, softly."""
-        if not explore or self.in_warmup:
-            return super().act(obs, explore=explore)
-        candidates = self.sample_actions(obs, self.config.explorer.behaviour_candidates)
-        choice = self.explorer.choose(self.as_tensor(obs), candidates)
-        return self.checked(candidates[choice])
-
-    def observe(self, transition: Transition) -> None:
-        """Stores the step with the environment's reward, and counts the visit."""
-        super().observe(transition)
-        self.explorer.observe(transition)
-
-    def update(self) -> dict[str, float]:
-        """The exploration Q at every step; SAC's burst and the mean bonus when an episode ends."""
-        info, burst = self.explorer.update(), super().update()
-        return info | burst | self.explorer.novelty.mean() if burst else info
-
-    def state_dict(self) -> State:
-        """SAC's state and the explorer's."""
-        return super().state_dict() | {"explorer": self.explorer.state_dict()}
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        super().load_state_dict(state)
-        self.explorer.load_state_dict(state["explorer"])
