@@ -1,4 +1,4 @@
-"""CLAIMS: what the paper claims. A new claim is a function of Evidence and a line here.
+"""CLAIMS and SOURCES: what the paper claims, and where. A new claim is a function and two lines.
 
 The first line of the function's docstring states the claim, the rest is the criterion, written with
 the published numbers and a prototype in sight. All tests are of means over seeds with 95 %
@@ -33,6 +33,29 @@ CLAIMS: dict[str, Claim] = {
     "C15": claims_settings.kernel_scale,
     "C16": claims_settings.table_size,
     "C17": claims_control.data_efficiency,
+}
+_WARM = "Figure of the warm-started grid-world"
+_STATES = "Figure of the grid-world's states in the appendix"
+_HALLWAY, _CURVES = "Figure of the hallways", "Learning curves of the control suite"
+_TWO_Q = "Section on baselines, and the additional benchmark results"
+SOURCES = {  # where the paper claims it
+    "C1": f"{_WARM}, (a)",
+    "C2": f"{_WARM}, (b)",
+    "C3": "Figure of pure exploration, and the paragraph on slow adaptation beside it",
+    "C4": _STATES,
+    "C5": f"{_HALLWAY}, local optimum",
+    "C6": f"{_HALLWAY}, adversarial",
+    "C7": f"{_CURVES}, original tasks",
+    "C8": f"{_CURVES}, original tasks",
+    "C9": f"{_CURVES}, explore tasks",
+    "C10": f"{_CURVES}, explore tasks",
+    "C11": "Bar chart of the control suite after 100 episodes",
+    "C12": "Results and conclusion",
+    "C13": f"{_TWO_Q}, which call it worse throughout; only that it is not better is tested",
+    "C14": "Section on baselines",
+    "C15": "Appendix on pseudo-counts, the kernel",
+    "C16": "Appendix on pseudo-counts, eviction",
+    "C17": "Abstract",
 }
 
 

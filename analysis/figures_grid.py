@@ -21,9 +21,9 @@ PURE = ("random", "ddqn_bbe.pure", "ddqn_deep.pure_slow", "ddqn_deep.pure_plain"
 LEARNERS = ("ddqn", "ddqn_bbe", "ddqn_deep")
 # Columns of the state panels: key of `maps` -> title. Visits and the trajectory come first.
 MAPS = {
-    "bonus": "Bonus",
-    "exploration_value": "Exploration value",
-    "optimistic_value": "Optimistic value",
+    "bonus": "Bonus of the\nmost tried action",
+    "exploration_value": "Exploration\nvalue",
+    "optimistic_value": "Optimistic\nvalue",
     "task_value": "Task value",
 }
 
@@ -64,10 +64,14 @@ def states(numbers: Numbers) -> Figure:
         _state_row(figure, panels[index * columns : (index + 1) * columns], state)
         which = f"episode {state['episode']}, seed {state['seed']}"
         panels[index * columns].set_ylabel(f"{look.style(agent).label}\n{which}", fontsize=7)
-    for axes, title in zip(panels, ("Visits", "Last trajectory", *MAPS.values()), strict=False):
+    for axes, title in zip(
+        panels, ("Visits (log scale)", "Last trajectory", *MAPS.values()), strict=False
+    ):
         axes.set_title(title)
     figure.suptitle(
-        "Start lower left, goal upper right; white: never visited, grey: visited before", fontsize=7
+        "Start lower left, goal upper right; white: never visited, grey: visited before. Values "
+        "are\nof the best action; the task value of DDQN+BBE is of reward and bonus together.",
+        fontsize=7,
     )
     return figure
 

@@ -45,6 +45,17 @@ class Row:
         return self.tasks == self.section.tasks
 
     @property
+    def rankable(self) -> bool:
+        """Whether it covers the whole group with seeds enough for an interval."""
+        return self.complete and bool(np.isfinite(self.ranked_by.low))
+
+    @property
+    def ranked_by(self) -> Estimate:
+        """The number that orders its section."""
+        found: Estimate = getattr(self, self.section.rank_by)
+        return found
+
+    @property
     def scored(self) -> bool:
         """Whether any run of it has a score."""
         return any(found.score.seeds for found in self.by_task.values())
@@ -56,5 +67,6 @@ class Row:
 
     @property
     def covers(self) -> str:
-        """Its tasks, in words."""
-        return f"{len(self.tasks)} of {len(self.section.tasks)}"
+        """Its tasks, in words; by name where they are not all."""
+        number = f"{len(self.tasks)} of {len(self.section.tasks)}"
+        return number if self.complete or not self.tasks else f"{number}: {', '.join(self.tasks)}"

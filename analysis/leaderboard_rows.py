@@ -2,7 +2,7 @@
 
 A row's score is the IQM of normalised scores. It is taken over the whole group if 3 or more seeds
 have a score on all of its tasks; otherwise over those tasks that all seeds of the method have. Only
-rows over the whole group with an interval are ranked.
+rows over the whole group with an interval are ranked, if there are two or more.
 """
 
 from collections.abc import Iterable, Sequence
@@ -147,10 +147,9 @@ def _notes(numbers: Numbers, label: str, tasks: Sequence[str]) -> Iterable[str]:
 
 def _ranked(members: list[Row]) -> list[Row]:
     """In order, with ranks; rows that may not be ranked keep the order of all legends."""
-
-    def fit(row: Row) -> bool:
-        return row.complete and bool(np.isfinite(getattr(row, row.section.rank_by).low))
-
-    ranked = sorted(filter(fit, members), key=lambda row: -getattr(row, row.section.rank_by).value)
-    rest = sorted((row for row in members if not fit(row)), key=lambda row: not row.complete)
+    rankable = [row for row in members if row.rankable]
+    ranked = sorted(rankable, key=lambda row: -row.ranked_by.value)
+    rest = sorted((row for row in members if not row.rankable), key=lambda row: not row.complete)
+    if len(ranked) < 2:  # the first of one says nothing
+        return ranked + rest
     return [replace(row, rank=place) for place, row in enumerate(ranked, start=1)] + rest

@@ -1,4 +1,4 @@
-"""What an agent is: four verbs, and the two containers they speak in."""
+"""What an agent is: it acts, observes, updates, and saves itself; and what it speaks in."""
 
 import math
 from typing import Any, NamedTuple, Protocol

@@ -8,13 +8,13 @@ from baselines.off_policy import OffPolicy
 
 
 class LoggedBonus(OffPolicy):
-    """A learner, to be mixed into one, that logs the bonus of every visit when it is made."""
+    """Reports and saves bonuses. What it is mixed into makes both, and logs each visit once."""
 
     count: Count
     novelty: Novelty
 
     def update(self) -> dict[str, float]:
-        """The learner's burst if the episode has ended, and the episode's mean bonus."""
+        """The learner's burst if one is due, and the mean bonus since the last."""
         info = super().update()
         return info | self.novelty.mean() if info else info
 

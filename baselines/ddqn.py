@@ -16,7 +16,7 @@ from baselines.off_policy import Info, OffPolicy
 from baselines.q_network import QNetwork, Scale, uniform_discrete
 from baselines.replay import Replay
 
-_SLIPS = 0.25  # share of the skilled policy's steps that are uniform; paper and code
+_SLIPS = 0.25  # share of the skilled policy's steps that are uniform; code
 _POSITIVE = """hidden layers learning_rate batch_size target_every candidates train_temperature
     test_temperature replay_capacity"""
 
@@ -29,7 +29,7 @@ class DDQNConfig:
     layers: int = 2  # paper
     learning_rate: float = 1e-4  # paper
     batch_size: int = 1024  # code
-    discount: float = 0.99  # paper
+    discount: float = 0.99  # code
     target_every: int = 50  # updates between hard copies of the target; paper
     candidates: int = 32  # uniform draws that stand for the actions in a maximum, a softmax; code
     train_temperature: float = 0.3  # of the Boltzmann policy; code (the paper prints .1)

@@ -35,7 +35,7 @@ class Deep(OffPolicy):
         self.explorer.observe(transition)
 
     def update(self) -> dict[str, float]:
-        """The exploration Q at every step; when an episode ends the burst, and the mean bonus."""
+        """The exploration Q at every step; with a burst also the mean bonus since the last."""
         info, burst = self.explorer.update(), super().update()
         return info | burst | self.explorer.novelty.mean() if burst else info
 

@@ -39,7 +39,7 @@ class ExplorerConfig:
     updates_per_step: int = 2  # paper and code; 10 in the grid world
     target_every: int = 2  # updates between hard copies of the target; one step's worth
     optimism: bool = True  # False: the ablation that trusts the plain Q
-    start_after: int = 128  # transitions in the replay before the first update; code
+    start_after: int = 128  # steps before the first update, or DDQN's skilled ones; code
     adapt: str = "step"  # when updates are made: "step", or "episode" for the slow ablation
 
     def __post_init__(self) -> None:
@@ -101,7 +101,7 @@ class Explorer:
     def update(self) -> dict[str, float]:
         """Makes the updates that are due; returns the last step's means, {} without any."""
         info: dict[str, float] = {}
-        if len(self._replay) > self.config.start_after:
+        if self._steps > self.config.start_after:
             for _ in range(self._due):
                 info = self.adapt(self._sample)
         self._due = 0

@@ -67,7 +67,7 @@ class OffPolicy(ABC):
             self._episode_length = 0
 
     def stored_reward(self, transition: Transition) -> float:
-        """The reward that goes into the replay."""
+        """The reward that goes into the replay; asked for once per step: it may count a visit."""
         return transition.reward
 
     def update(self) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Invented runs whose claims are known beforehand: three seeds, returns that jump once, and when.
 
-With three seeds the bootstrap's 95 % interval of a mean is the range of the three numbers.
+With three seeds the 95 % interval of a mean reaches 2.48 standard deviations to either side.
 """
 
 import dataclasses
@@ -122,7 +122,7 @@ GOOD, FAIR, POOR, MIXED = (0.9,) * 3, (0.6, 0.5, 0.4), (0.1,) * 3, (0.1, 0.5, 0.
 ABOVE, BELOW = (1.0, 0.9, 0.8), (0.2, 0.1, 0.0)
 WORSE, EQUAL, BETTER, UNCLEAR = (
     (-0.4, -0.3, -0.2),
-    (-0.05, 0, 0.05),
+    (-0.03, 0, 0.03),
     (0.2, 0.3, 0.4),
     (-0.3, 0, 0.3),
 )
@@ -146,7 +146,7 @@ def _c3(bbe: Levels) -> list[Run]:
 
 
 def _c4(bbe: Levels) -> list[Run]:
-    return covering({"ddqn": (0.1,) * 3, "ddqn_bbe": bbe, "ddqn_deep": (0.8, 0.7, 0.6)})
+    return covering({"ddqn": (0.1,) * 3, "ddqn_bbe": bbe, "ddqn_deep": (0.8, 0.78, 0.76)})
 
 
 def _c5(*sac: float) -> list[Run]:
@@ -173,9 +173,9 @@ SCENARIOS: dict[str, tuple[Callable[[], list[Run]], ...]] = {
     "C1": (lambda: _c1(_LOW, _BEST), lambda: _c1(_LOW, _LOW), lambda: _c1(_LOW, _WIDE)),
     "C2": (lambda: _c2(_BEST), lambda: _c2(_BEST, ddqn_deep=1e-3), lambda: _c2(_WIDE)),
     "C3": (lambda: _c3((0.4,) * 3), lambda: _c3((0.25,) * 3), lambda: _c3((0.2, 0.3, 0.5))),
-    "C4": (lambda: _c4((0.2, 0.3, 0.3)), lambda: _c4((0.4,) * 3), lambda: _c4((0.1, 0.3, 0.5))),
+    "C4": (lambda: _c4((0.2, 0.21, 0.22)), lambda: _c4((0.4,) * 3), lambda: _c4((0.1, 0.3, 0.5))),
     "C5": (lambda: _c5(90, 96, 102), lambda: _c5(830, 820, 800), lambda: _c5(96, 96, 830)),
-    "C6": (lambda: _c6(15, 20, 40), lambda: _c6(2, 3, 4), lambda: _c6(1, 20, 40)),
+    "C6": (lambda: _c6(15, 20, 22), lambda: _c6(2, 3, 4), lambda: _c6(1, 20, 40)),
     "C7": (lambda: _deep(GOOD, ORIGINAL), lambda: _deep(BELOW, ORIGINAL),
            lambda: _deep(MIXED, ORIGINAL)),
     "C8": (lambda: _by_task(ORIGINAL, (WORSE, EQUAL, WORSE, EQUAL)),
@@ -195,7 +195,7 @@ SCENARIOS: dict[str, tuple[Callable[[], list[Run]], ...]] = {
             lambda: steady({"sac_bbe": FAIR} | _SCALES | {"sac_bbe.scale_0.1": ABOVE}, SUITE, 110),
             lambda: steady({"sac_bbe": MIXED} | _SCALES | {"sac_bbe.scale_10": FAIR}, SUITE, 110)),
     "C15": (lambda: _c15((0.6, 0.55, 0.4)), lambda: _c15(BELOW), lambda: _c15(MIXED)),
-    "C16": (lambda: steady({_SMALL: (0.57, 0.5, 0.42), _ALL: FAIR}, EXPLORE, 110),
+    "C16": (lambda: steady({_SMALL: (0.6, 0.5, 0.39), _ALL: FAIR}, EXPLORE, 110),
             lambda: steady({_SMALL: POOR, _ALL: FAIR}, EXPLORE, 110),
             lambda: steady({_SMALL: MIXED, _ALL: FAIR}, EXPLORE, 110)),
     "C17": (lambda: efficiency((11, 12, 13), (60, 70, NEVER)),

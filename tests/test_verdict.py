@@ -16,6 +16,12 @@ HOLDS, FAILS, OPEN, LACKING = Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN, Outcom
 LOWER = Limits(high=0)
 
 
+def student(values) -> Estimate:
+    """The mean of the values and its 95 % interval by Student's distribution, from scipy."""
+    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    return Estimate(float(np.mean(values)), low, high, len(values))
+
+
 def sample(values, agent="a", task="WalkerWalk", first=0) -> Sample:
     seeds = range(first, first + len(values))
     return Sample(agent, task, pd.Series(list(values), index=seeds, dtype=float))
@@ -80,8 +86,8 @@ def test_at_least_two_of_four(outcomes, expected):
     ("differences", "expected"),
     [
         ((0.2, 0.3, 0.4), Outcome.BETTER),
-        ((0.05, 0.3, 0.4), Outcome.BETTER),
-        ((-0.4, -0.3, -0.05), Outcome.WORSE),
+        ((0.05, 0.3, 0.4), OPEN),  # all above, but not surely so in the mean
+        ((-0.4, -0.3, -0.2), Outcome.WORSE),
         ((0.01, 0.02, 0.03), Outcome.EQUAL),
         ((-0.3, 0.0, 0.3), OPEN),
         ((0.2, 0.3), LACKING),
@@ -110,17 +116,28 @@ def test_differences_are_paired_by_seed_and_only_common_seeds_count():
     x, y = sample((3.0, 5.0, 9.0, 4.0), "x", first=0), sample((1.0, 2.0, 3.0, 7.0), "y", first=1)
     made = part.compare("n", x, y, HIGHER, factor=2.0)
     assert made.what == "n: x − 2 × y"
-    assert made.found == Estimate(0.0 + (3 + 5 - 2) / 3, -2.0, 5.0, 3)  # 5-2, 9-4, 4-6
+    np.testing.assert_allclose(made.found, student([3, 5, -2]))  # 5-2, 9-4, 4-6
     assert made.error == pytest.approx(stats.sem([3, 5, -2]))
     means = {agent: mean.value for agent, mean in made.sides}
     assert means == {"x": 6.0, "y": 2.0}
     assert made.outcome is OPEN and made.gaps == ()
 
 
-def test_with_three_seeds_the_interval_is_their_range():
+def test_with_three_seeds_their_range_is_not_enough():
     made = part.measure("n", sample((1.0, 2.0, 9.0)), Limits(low=0.5))
-    assert made.found == Estimate(4.0, 1.0, 9.0, 3)
-    assert made.what == "n: a" and made.outcome is HOLDS
+    np.testing.assert_allclose(made.found, student([1, 2, 9]))
+    assert made.what == "n: a" and made.outcome is OPEN
+    alike = part.measure("n", sample((4.0, 4.0, 4.0)), Limits(low=0.5))
+    assert alike.found == Estimate(4.0, 4.0, 4.0, 3) and alike.outcome is HOLDS
+
+
+def test_the_interval_is_the_bootstraps_where_that_is_wider():
+    """Of few outliers among many the bootstrap reaches further up than Student's does."""
+    values = np.array([0.0] * 18 + [100.0] * 2)
+    found = part.measure("", sample(values), HIGHER).found
+    reference = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=5000, rng=1)
+    assert student(values).high < reference.confidence_interval.high == found.high
+    assert found.low == pytest.approx(student(values).low)
 
 
 @pytest.mark.parametrize("seeds", [5, 8, 20])
@@ -132,9 +149,10 @@ def test_intervals_of_paired_differences_agree_with_scipy(seeds):
         (x - y,), np.mean, method="percentile", n_resamples=20_000, rng=rng
     ).confidence_interval
     width = reference.high - reference.low
+    _, low, high, _ = student(x - y)
     assert found.value == pytest.approx(np.mean(x) - np.mean(y))
-    assert found.low == pytest.approx(reference.low, abs=0.05 * width)
-    assert found.high == pytest.approx(reference.high, abs=0.05 * width)
+    assert found.low == pytest.approx(min(reference.low, low), abs=0.05 * width)
+    assert found.high == pytest.approx(max(reference.high, high), abs=0.05 * width)
 
 
 def test_pairing_makes_a_small_difference_certain_that_noise_would_hide():
@@ -161,7 +179,7 @@ def test_gaps_name_who_lacks_seeds_and_both_where_none_are_common():
 
 def test_runs_left_out_are_told_even_where_the_test_can_be_made():
     short = Left(3, 45, 45, True)
-    x, y = sample((1, 2, 3), "x")._replace(needed=110, left=(short,)), sample((0, 0, 0), "y")
+    x, y = sample((2, 2, 2), "x")._replace(needed=110, left=(short,)), sample((0, 0, 0), "y")
     made = part.compare("", x, y, HIGHER)
     assert made.outcome is HOLDS
     found = verdict.all_of([made])
@@ -237,5 +255,5 @@ def test_of_agents_that_are_alike_a_claim_of_many_tests_rarely_fails(
     monkeypatch.setattr(bootstrap, "REPETITIONS", 100)
     claims = list(stores(draw, 16, seeds, 30))
     alone = sum(any(one.outcome is FAILS for one in parts) for parts in claims)
-    assert alone >= 6  # by single tests, every fifth claim or more would fail
+    assert alone >= 3  # by single tests, every tenth claim or more would fail
     assert sum(verdict.all_of(parts).outcome is FAILS for parts in claims) <= at_most
