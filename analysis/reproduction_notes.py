@@ -41,7 +41,7 @@ Criteria are in the code (`analysis/claims*.py`); they were written with the pub
 prototype in sight. Of normally distributed numbers the intervals contain the mean 95 times in 100
 or a little more often, with any number of seeds. They are too narrow where each run earns all or
 nothing: three runs that all earn it show no spread, and if half of all runs would, the interval
-contains that half only 75 times in 100 with 3 seeds, 94 with 5 and 99 with 8. Of agents that are
+contains that half only 75, 94 and 94 times in 100 with 3, 5 and 8 seeds. Of agents that are
 alike, a claim of 16 tests such as C12 fails in about 1 of 100 simulated stores if returns are
 normally distributed; with all or nothing in about 24, 2 and 1 with 3, 5 and 8 seeds: that three
 runs of one agent succeed where three of another fail is chance too often to be excluded by three
