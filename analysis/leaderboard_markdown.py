@@ -63,7 +63,7 @@ def _summary_row(row: Row, paired: bool) -> list[str]:
         f"`{row.entry.label}`",
         row.preset,
         text.normalised(row.suite).line,
-        row.covers,
+        f"{row.covers}: {row.part}" if row.part else row.covers,
         str(row.suite.seeds),
         *[text.normalised(row.gap).line] * paired,
         text.percent(row.coverage).line,

@@ -67,6 +67,10 @@ class Row:
 
     @property
     def covers(self) -> str:
-        """Its tasks, in words; by name where they are not all."""
-        number = f"{len(self.tasks)} of {len(self.section.tasks)}"
-        return number if self.complete or not self.tasks else f"{number}: {', '.join(self.tasks)}"
+        """Its tasks, in words."""
+        return f"{len(self.tasks)} of {len(self.section.tasks)}"
+
+    @property
+    def part(self) -> str:
+        """The tasks that its numbers are of, by name, where they are not all; else nothing."""
+        return "" if self.complete else ", ".join(self.tasks)

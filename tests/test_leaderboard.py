@@ -79,15 +79,14 @@ def test_partial_rows_stand_below_and_have_no_rank(tmp_path):
     told = {row.entry.label: (row.rank is not None, row.covers, row.suite.seeds) for row in found}
     assert told == {
         "sac": (True, "8 of 8", 3), "sac_deep": (True, "8 of 8", 3),
-        "sac_bbe": (False, "8 of 8", 2),
-        "sac_2q": (False, "2 of 8: ReacherHard, ReacherExplore", 4),
+        "sac_bbe": (False, "8 of 8", 2), "sac_2q": (False, "2 of 8", 4),
     }  # fmt: skip
     assert [row.entry.label for row in found][2:] == ["sac_bbe", "sac_2q"]
     partial = found[-1]
     runs = [by_hand("sac_2q", task, seed)[0] for task in pair for seed in range(4)]
     assert partial.suite.value == pytest.approx(stats.trim_mean(runs, 0.25))
     assert partial.gap.value == pytest.approx(np.mean(runs[:4]) - np.mean(runs[4:]))
-    assert partial.pairs == 1
+    assert partial.pairs == 1 and partial.part == "ReacherHard, ReacherExplore"
     assert any("no run with a score on" in n and "WalkerWalk" in n for n in partial.notes)
     deep = next(row for row in found if row.entry.label == "sac_deep")
     assert "ReacherHard: 3 of 4 seeds" in deep.notes and deep.by_task["WalkerWalk"].runs == 4
@@ -98,8 +97,8 @@ def test_few_seeds_everywhere_give_the_tasks_that_all_of_them_have(tmp_path):
     cells += [synthetic.Cell("sac", task, 1) for task in synthetic.SUITE[:3]]
     (row,) = rows_of(tmp_path, cells)
     assert row.tasks == tuple(task for task in row.section.tasks if task in synthetic.SUITE[:3])
-    assert row.covers == "3 of 8: BallInCupCatch, BallInCupExplore, ReacherHard"
-    assert (row.suite.seeds, row.rank) == (2, None)
+    assert (row.covers, row.suite.seeds, row.rank) == ("3 of 8", 2, None)
+    assert row.part == "BallInCupCatch, BallInCupExplore, ReacherHard"
 
 
 def test_runs_without_a_score_are_shown_as_missing(tmp_path):
