@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import synthetic
+from scipy import stats
 
+from analysis.bootstrap import Estimate
 from analysis.evidence import Evidence
 from analysis.numbers import EXPLORE, ORIGINAL, SUITE, Numbers
 from analysis.scores import episode_table
@@ -47,6 +49,12 @@ def write(root: Path, runs: Iterable[Run]) -> None:
 
 def evidence(runs: Iterable[Run]) -> Evidence:
     return Evidence(Numbers(Path("nowhere"), "cpu", episode_table(runs)))
+
+
+def student(*values: float) -> Estimate:
+    """The mean of the values and its 95 % interval by Student's distribution, from scipy."""
+    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    return Estimate(sum(values) / len(values), low, high, len(values))
 
 
 def jump(start: float, level: float) -> Course:

@@ -7,8 +7,7 @@ import re
 import numpy as np
 import pytest
 import synthetic_claims as invented
-from scipy import stats
-from synthetic_claims import GRID, NEAR, SCENARIOS, TINY, evidence, jump, run
+from synthetic_claims import GRID, NEAR, SCENARIOS, TINY, evidence, jump, run, student
 
 from analysis import claims_control, claims_settings
 from analysis.bootstrap import Estimate
@@ -19,12 +18,6 @@ from analysis.part import Outcome
 from explore_suite.tasks import lookup
 
 OUTCOMES = (Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN)
-
-
-def student(*values: float) -> Estimate:
-    """The mean of the values and its 95 % interval by Student's distribution, from scipy."""
-    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    return Estimate(float(np.mean(values)), low, high, len(values))
 
 
 def test_all_seventeen_claims_are_registered_and_have_scenarios():
