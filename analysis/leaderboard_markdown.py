@@ -21,8 +21,9 @@ shown but not ranked: its numbers are of the tasks named, those that all of its 
 to be compared with rows of others. Where only one row could be ranked none is. *Gap* is the mean
 normalised score on the original tasks minus that on their explore variants: what a method loses
 where it must explore. *Coverage* is the mean share of bins visited in training. *Minutes* are per
-100 training episodes, on whatever machine the runs ran. Ranks do not say that neighbours differ:
-look at the intervals. Badges are explained in [README.md](README.md#badges).
+100 training episodes, on whatever machine the runs ran. Rows that agree to 0.01 share a rank, and
+ranks do not say that neighbours differ: look at the intervals. Badges are explained in
+[README.md](README.md#badges).
 """
 
 

@@ -30,7 +30,7 @@ def rows(board: Board) -> list[Row]:
             for entry in board.entries.values()
             if _belongs(entry, section, numbers)
         ]
-        found += _ranked(members)
+        found += ranked(members)
     return found
 
 
@@ -145,11 +145,18 @@ def _notes(numbers: Numbers, label: str, tasks: Sequence[str]) -> Iterable[str]:
         yield f"{len(runs) - runs.finished.sum()} of {len(runs)} runs unfinished"
 
 
-def _ranked(members: list[Row]) -> list[Row]:
-    """In order, with ranks; rows that may not be ranked keep the order of all legends."""
+def ranked(members: list[Row]) -> list[Row]:
+    """In order, with ranks; rows that may not be ranked keep the order of all legends.
+
+    Rows that agree to two decimals share a rank: the tables show no more.
+    """
     rankable = [row for row in members if row.rankable]
-    ranked = sorted(rankable, key=lambda row: -row.ranked_by.value)
+    first = sorted(rankable, key=lambda row: -row.ranked_by.value)
     rest = sorted((row for row in members if not row.rankable), key=lambda row: not row.complete)
-    if len(ranked) < 2:  # the first of one says nothing
-        return ranked + rest
-    return [replace(row, rank=place) for place, row in enumerate(ranked, start=1)] + rest
+    if len(first) > 1:  # the first of one says nothing
+        shown = [round(row.ranked_by.value, 2) for row in first]
+        first = [
+            replace(row, rank=1 + shown.index(value))
+            for row, value in zip(first, shown, strict=True)
+        ]
+    return first + rest

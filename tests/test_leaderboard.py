@@ -12,7 +12,7 @@ import synthetic
 from markdown_it import MarkdownIt
 from scipy import stats
 
-from analysis import bootstrap, leaderboard, leaderboard_command, report
+from analysis import bootstrap, leaderboard, leaderboard_command, leaderboard_rows, report
 from analysis.leaderboard_markdown import markdown, plain
 from explore_suite.errors import UserError
 from explore_suite.tasks import TASKS, lookup
@@ -120,6 +120,16 @@ def test_variants_of_the_grid_world_are_compared_with_their_like(tmp_path):
     assert [row.rank for row in pure] == [1, 2, 3]
     coverage = [row.coverage.value for row in pure]
     assert coverage == sorted(coverage, reverse=True)
+
+
+def test_rows_that_look_equal_share_a_rank_and_the_next_one_counts_them(tmp_path):
+    (row,) = rows_of(tmp_path, synthetic.cells(TRIO[:1], ["GridWorld"], 3, episodes=300))
+    members = [
+        replace(row, suite=row.suite._replace(value=value)) for value in (0.49, 0.501, 0.52, 0.502)
+    ]
+    found = leaderboard_rows.ranked(members)
+    told = [(row.rank, row.suite.value) for row in found]
+    assert told == [(1, 0.52), (2, 0.502), (2, 0.501), (4, 0.49)]
 
 
 @pytest.fixture
