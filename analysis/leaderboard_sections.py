@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from analysis.numbers import EXPLORE, ORIGINAL
-from explore_suite.tasks import TASKS
+from explore_suite.tasks import BENCHMARK, TASKS
 
 
 class Section(NamedTuple):
@@ -18,14 +18,17 @@ class Section(NamedTuple):
 
 
 _PAIRS = tuple(task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair)
-_HALLWAYS = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "hallway")
-_GRID = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "grid")
+_HALLWAYS = tuple(sheet.name for sheet in BENCHMARK.values() if sheet.group == "hallway")
+_GRID = tuple(sheet.name for sheet in BENCHMARK.values() if sheet.group == "grid")
+_SHORT = tuple(sheet.name for sheet in TASKS.values() if not sheet.benchmark)
 SECTIONS = (
     Section("control", "", "Control suite",
             "Four tasks of dm_control and the explore variant of each.", _PAIRS),
     Section("hallway", "", "Hallway",
             "A point in a corridor: one task that rewards exploring, one that punishes it.",
             _HALLWAYS),
+    Section("hallway", "", "Short Hallway",
+            "A shorter corridor, to see in minutes what the long one shows.", _SHORT),
     Section("grid", "", "Grid world, from scratch",
             "40 x 40 cells, corner to corner; only the far corner pays.", _GRID),
     Section("grid", "warm", "Grid world, warm start",

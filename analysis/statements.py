@@ -18,7 +18,7 @@ from analysis.submission import GROUPS, MIN_SEEDS, Submission, digest, run_path
 from analysis.texts import shown
 from analysis.untrusted import ABOUT, strict_json
 from explore_suite.results import EpisodeRow, Header
-from explore_suite.tasks import TASKS
+from explore_suite.tasks import BENCHMARK
 
 SUFFIXES = (".json", ".csv")
 SCORE_TOLERANCE = 1e-6  # between a stated score and the recomputed one
@@ -62,7 +62,7 @@ def faults(told: dict[str, Any], found: Evidence) -> Iterator[str]:
 
 def mean_score(task: str, runs: Sequence[list[EpisodeRow]]) -> float:
     """Mean of the scores of these runs' rows on a task."""
-    return math.fsum(score(TASKS[task], rows) for rows in runs) / len(runs)
+    return math.fsum(score(BENCHMARK[task], rows) for rows in runs) / len(runs)
 
 
 def _readable(values: Any, error: ValidationError) -> dict[str, Any]:
@@ -75,9 +75,11 @@ def _readable(values: Any, error: ValidationError) -> dict[str, Any]:
 
 def _task_faults(found: Evidence, tasks: list[str]) -> Iterator[str]:
     for task in tasks:
-        if task not in TASKS:
+        if task not in BENCHMARK:
             yield f"{ABOUT}: unknown task or version {shown(task)}"
-    if [task for task in TASKS if task in tasks] != [task for task in tasks if task in TASKS]:
+    if [task for task in BENCHMARK if task in tasks] != [
+        task for task in tasks if task in BENCHMARK
+    ]:
         yield f"{ABOUT}: tasks must be in the order of `explore-suite list`, each once"
     for name, members in GROUPS.items():
         lacking = [task for task in members if task not in tasks]
@@ -138,7 +140,7 @@ def _score_faults(
     found: Evidence, preset: str, agent: str, seeds: list[int], scores: dict[str, float]
 ) -> Iterator[str]:
     rows = {run.stem: run.rows for run in found.runs if run.rows}
-    for task in [task for task in scores if task in TASKS]:
+    for task in [task for task in scores if task in BENCHMARK]:
         due = [run_path(preset, agent, task, seed, "") for seed in seeds]
         if not due or not rows.keys() >= set(due):
             continue  # a run is missing or faulty, and that is said of it
@@ -164,7 +166,7 @@ def _due(preset: str, agent: str, tasks: list[str], seeds: list[int]) -> set[str
     """The files that a submission of these tasks and seeds has."""
     return {
         run_path(preset, agent, task, seed, suffix)
-        for task in tasks if task in TASKS
+        for task in tasks if task in BENCHMARK
         for seed in range(len(seeds))
         for suffix in SUFFIXES
     }  # fmt: skip

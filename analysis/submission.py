@@ -8,14 +8,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from analysis.texts import mixed, unreadable
 from explore_suite.results import LABEL, RunKey
-from explore_suite.tasks import TASKS
+from explore_suite.tasks import BENCHMARK
 
 MIN_SEEDS, MAX_SEEDS = 5, 100
 # Tasks that are only taken together: a method is shown where exploring pays and where it does not.
 GROUPS: dict[str, list[str]] = {
-    "control": [sheet.id for sheet in TASKS.values() if sheet.partner],
-    "hallway": [sheet.id for sheet in TASKS.values() if sheet.group == "hallway"],
-    "grid": [sheet.id for sheet in TASKS.values() if sheet.group == "grid"],
+    "control": [sheet.id for sheet in BENCHMARK.values() if sheet.partner],
+    "hallway": [sheet.id for sheet in BENCHMARK.values() if sheet.group == "hallway"],
+    "grid": [sheet.id for sheet in BENCHMARK.values() if sheet.group == "grid"],
 }
 _HTTPS = r"^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(/[A-Za-z0-9._~:/?#@!$&()*+,;=%-]*)?$"
 
@@ -65,7 +65,7 @@ class Submission(BaseModel):
     tuned_on_benchmark: bool = Field(description="whether settings were chosen on these tasks")
     hardware: Text = Field(description="what the runs ran on")
     suite_version: str = Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$")
-    tasks: list[Text] = Field(min_length=1, max_length=len(TASKS), description="full ids")
+    tasks: list[Text] = Field(min_length=1, max_length=len(BENCHMARK), description="full ids")
     seeds: list[int] = Field(min_length=1, max_length=MAX_SEEDS, description="0, 1, ... in order")
     scores: dict[str, Number] = Field(description="task id -> mean score over the seeds")
     files: dict[str, Digest] = Field(description="path of each run file -> SHA-256 of its bytes")

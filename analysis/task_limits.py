@@ -12,6 +12,7 @@ LEAST_PAY = {
     "WalkerExplore": 0.75,
     "HallwayLocalOptimum": 1.0,
     "HallwayAdversarial": 1.0,
+    "HallwayShort": 1.0,
 }
 _HALLWAY_START_GAP = 0.1  # metres between the left end and the start
 _HALLWAY_SPEED = 1.0  # metres per second, at most

@@ -13,7 +13,7 @@ from analysis.statements import SUFFIXES, Evidence, FoundRun
 from analysis.submission import Submission, run_path
 from analysis.untrusted import ABOUT, read_tree
 from explore_suite.results import LABEL, EpisodeRow, Header, Run
-from explore_suite.tasks import NAMESPACE, TASKS
+from explore_suite.tasks import BENCHMARK, NAMESPACE
 
 _PLACE = re.compile(r"runs/([^/]+)/([^/]+)/([^/]+)/seed-([0-9]+)")
 
@@ -76,7 +76,7 @@ def _check_run(stem: str, files: dict[str, bytes]) -> tuple[FoundRun | None, lis
     place = _PLACE.fullmatch(stem)
     assert place is not None, "read_tree and build make no other paths"
     task = f"{NAMESPACE}/{place[3]}"
-    if task not in TASKS:
+    if task not in BENCHMARK:
         return None, [f"{stem}.json: unknown task or version {task}"]
     problems = [f"{stem}{suffix}: is missing" for suffix in SUFFIXES if stem + suffix not in files]
     header, faults = _check_header(stem, task, files)
@@ -93,7 +93,7 @@ def _check_header(stem: str, task: str, files: dict[str, bytes]) -> tuple[Header
     if header is not None:
         if header.task != task or _path(header) != stem:
             faults.append("preset, agent, task and seed of the header are not those of its path")
-        faults += header_checks.check(header, TASKS[task])
+        faults += header_checks.check(header, BENCHMARK[task])
     return header, faults
 
 
@@ -102,7 +102,7 @@ def _check_csv(
 ) -> tuple[list[EpisodeRow], list[str]]:
     if stem + ".csv" not in files:
         return [], []
-    return check_rows(files[stem + ".csv"], TASKS[task], header.episodes if header else None)
+    return check_rows(files[stem + ".csv"], BENCHMARK[task], header.episodes if header else None)
 
 
 def _path(header: Header) -> str | None:

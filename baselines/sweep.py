@@ -16,7 +16,7 @@ from baselines.train_command import RESULTS
 from explore_suite.console import say, table
 from explore_suite.errors import UserError
 from explore_suite.results import ResultStore
-from explore_suite.tasks import TASKS, lookup
+from explore_suite.tasks import BENCHMARK, lookup
 
 GROUPS = ("explore", "original", "hallway", "grid")
 ENGINES = ("local", "ray")
@@ -55,11 +55,11 @@ def specs(options: argparse.Namespace) -> list[RunSpec]:
 
 
 def task_names(names: Sequence[str]) -> list[str]:
-    """Task names from names and groups (explore, original, hallway, grid, all)."""
+    """Task names from names and from groups, which hold those of the benchmark."""
     chosen: dict[str, None] = {}
     for name in names:
         if name in (*GROUPS, "all"):
-            chosen |= {s.name: None for s in TASKS.values() if name in (s.group, "all")}
+            chosen |= {s.name: None for s in BENCHMARK.values() if name in (s.group, "all")}
         else:
             chosen[lookup(name).name] = None
     return list(chosen)

@@ -61,6 +61,7 @@ _FINGER_AXES = (
 )
 _TORSO_AXES = (Axis("torso height (m)", 0.0, 1.5, 15), Axis("torso pitch (rad)", -_PI, _PI, 24))
 _HALLWAY_AXES = (Axis("x (m)", -2.0, 2.0, 40), Axis("y (m)", -0.1, 0.1, 4))
+_SHORT_HALLWAY_AXES = (Axis("x (m)", -1.5, 1.5, 30), Axis("y (m)", -0.1, 0.1, 4))
 _GRID_AXES = (Axis("row", -0.5, 39.5, 40), Axis("column", -0.5, 39.5, 40))
 
 PROJECTIONS: dict[str, tuple[Projection, tuple[Axis, ...]]] = {
@@ -74,6 +75,7 @@ PROJECTIONS: dict[str, tuple[Projection, tuple[Axis, ...]]] = {
     "WalkerExplore": (_torso, _TORSO_AXES),
     "HallwayLocalOptimum": (_first_two, _HALLWAY_AXES),
     "HallwayAdversarial": (_first_two, _HALLWAY_AXES),
+    "HallwayShort": (_first_two, _SHORT_HALLWAY_AXES),
     "GridWorld": (_first_two, _GRID_AXES),
 }
 

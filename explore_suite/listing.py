@@ -47,6 +47,7 @@ def _record(sheet: TaskSheet) -> dict[str, object]:
         "id": sheet.id,
         "name": sheet.name,
         "group": sheet.group,
+        "benchmark": sheet.benchmark,
         "summary": sheet.summary,
         "goal": sheet.goal,
         "observation": [

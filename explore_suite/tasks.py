@@ -34,6 +34,7 @@ class TaskSheet:
     discrete: bool = False
     # First and last episode whose evaluations make the score of a run; the published bar chart's.
     score_window: tuple[int, int] = (91, 110)
+    benchmark: bool = True  # whether it belongs to the benchmark, or is only for a look
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -142,6 +143,7 @@ _WALKER = (
     *_features("velocity", _JOINTS, -40.0, 40.0),
 )
 _HALLWAY = (("position.x", -2.0, 2.0), ("position.y", -0.1, 0.1))
+_SHORT_HALLWAY = (("position.x", -1.5, 1.5), ("position.y", -0.1, 0.1))
 _GRID = (("row", 0.0, 39.0), ("column", 0.0, 39.0))
 
 _IN_CUP = "the ball is in the cup"
@@ -216,6 +218,14 @@ _SHEETS = (
         score_window=(51, 60),
     ),
     TaskSheet(
+        "HallwayShort", "explore_suite.hallway:Hallway", "hallway", _SHORT_HALLWAY,
+        action_dim=2, horizon=1000, control_step=0.02, best_return=889.5, goal=_AT_BEST_GOAL,
+        summary="a shorter HallwayLocalOptimum for a look in minutes; not part of the benchmark",
+        count_scale=0.02, count_tolerance=0.9,
+        kwargs={"length": 3.0, "goals": ((-1.0, 0.2, 0.1), (1.2, 0.2, 1.0))},
+        score_window=(41, 50), benchmark=False,
+    ),
+    TaskSheet(
         "GridWorld", "explore_suite.gridworld:GridWorld", "grid", _GRID,
         action_dim=4, horizon=100, control_step=0.0, best_return=23.0,
         goal="the agent stands on the goal cell",
@@ -225,3 +235,4 @@ _SHEETS = (
 )  # fmt: skip
 
 TASKS: dict[str, TaskSheet] = {sheet.id: sheet for sheet in _SHEETS}
+BENCHMARK: dict[str, TaskSheet] = {id: sheet for id, sheet in TASKS.items() if sheet.benchmark}

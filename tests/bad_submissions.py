@@ -72,6 +72,9 @@ BAD |= {
     "newer suite": about("is newer than|not that of the runs", suite_version="99.0.0"),
     "unknown task": about("unknown task or version ExploreSuite/Hallway-v0|scores must name",
                           tasks=[LOCAL_ID, ADVERSARIAL_ID, "ExploreSuite/Hallway-v0"]),
+    "task that is only for a look": about(
+        "unknown task or version ExploreSuite/HallwayShort-v0|scores must name",
+        tasks=[LOCAL_ID, ADVERSARIAL_ID, "ExploreSuite/HallwayShort-v0"]),
     "tasks out of order": about("in the order of", tasks=[ADVERSARIAL_ID, LOCAL_ID]),
     "task twice": about("each once|scores", tasks=[LOCAL_ID, LOCAL_ID, ADVERSARIAL_ID]),
     "a task of the group left out": about(

@@ -55,6 +55,7 @@ def test_list_as_json_has_everything(capsys):
     for record, sheet in zip(records, TASKS.values(), strict=True):
         assert len(record["observation"]) == sheet.obs_dim
         assert record["count_scale"] == sheet.count_scale
+        assert record["benchmark"] == sheet.benchmark
 
 
 def test_list_in_a_terminal_is_a_rich_table():

@@ -58,7 +58,7 @@ def check_demo(folder, told):
     assert re.search(r"SAC\+DEEP \(fast targets\) .* cpu +[0-9]+ no interval", told)
     page = (folder / "page.html").read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
-    lines = data["charts"]["chart-HallwayLocalOptimum-"]["lines"]
+    lines = data["charts"]["chart-HallwayShort-"]["lines"]
     assert all("(fast targets)" in line["name"] for line in lines) and len(lines) == 2
     assert all(line["return"]["episode"] == [1, 2, 3, 4, 5] for line in lines)
     assert all(line["return"]["seeds"] == [2] * 5 for line in lines)

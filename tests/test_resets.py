@@ -115,6 +115,7 @@ def test_hallway_and_grid_always_start_in_the_corner(make):
     for name, corner in (
         ("HallwayLocalOptimum", [-1.9, 0.0]),
         ("HallwayAdversarial", [-1.9, 0.0]),
+        ("HallwayShort", [-1.4, 0.0]),
         ("GridWorld", [0.0, 0.0]),
     ):
         env = make(lookup(name))

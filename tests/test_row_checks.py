@@ -33,7 +33,8 @@ def faults(sheet, rows):
 def test_budgets_and_windows():
     budgets = {sheet.name: least_budget(sheet) for sheet in TASKS.values()}
     assert budgets.pop("GridWorld") == 300 and budgets.pop("HallwayAdversarial") == 60
-    assert budgets.pop("HallwayLocalOptimum") == 100 and set(budgets.values()) == {110}
+    assert budgets.pop("HallwayLocalOptimum") == 100 and budgets.pop("HallwayShort") == 50
+    assert set(budgets.values()) == {110}
     rows = [EpisodeRow("eval", n, 0, float(n), 0, 0, 0, 0) for n in range(1, 121)]
     assert score(of("WalkerWalk"), rows) == 100.5
 

@@ -20,7 +20,7 @@ from analysis.submit_command import main
 from analysis.validate import validate
 from explore_suite.errors import UserError
 from explore_suite.results import COLUMNS, Header
-from explore_suite.tasks import TASKS
+from explore_suite.tasks import BENCHMARK
 
 ROOT = Path(__file__).parents[1]
 TOLD = [
@@ -145,7 +145,7 @@ def test_the_readme_names_every_field_and_the_numbers_of_the_rules():
     named = [name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])]
     assert set(named) == set(Submission.model_fields) | set(COLUMNS)
     assert {item.name for item in fields(Header)} <= set(re.findall(r"`(\w+)`", README))
-    windows = {sheet.score_window for sheet in TASKS.values()}
+    windows = {sheet.score_window for sheet in BENCHMARK.values()}
     for first, last in windows:
         assert f"{first} to {last}" in README
     assert f"at least {MIN_SEEDS}" in README and all(f"`{name}`" in README for name in GROUPS)
