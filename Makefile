@@ -14,7 +14,7 @@ DEMO_EPISODES := 5
 DEMO_LAST := 2
 else
 DEMO ?= demo/hallway
-DEMO_EPISODES := 28
+DEMO_EPISODES := 26
 DEMO_LAST := 5
 endif
 

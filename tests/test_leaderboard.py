@@ -233,6 +233,12 @@ def test_the_server_knows_one_page_and_only_this_machine():
         server.server_close()
 
 
+def test_a_task_outside_the_benchmark_has_a_table_of_its_own(tmp_path):
+    short, whole = "HallwayShort", synthetic.HALLWAYS
+    found = rows_of(tmp_path, synthetic.cells(["sac"], [*whole, short], 3))
+    assert [(row.section.tasks, row.complete) for row in found] == [(whole, True), ((short,), True)]
+
+
 def test_a_states_file_without_visits_is_named(tmp_path):
     cell = synthetic.Cell("sac", "GridWorld", 0, 3)
     store = synthetic.write(tmp_path / "runs", [cell])

@@ -57,6 +57,7 @@ def check_demo(folder, told):
     assert f"Open {folder}/page.html" in told
     assert re.search(r"SAC\+DEEP \(fast targets\) .* cpu +[0-9]+ no interval", told)
     page = (folder / "page.html").read_text()
+    assert "<p>A shorter HallwayLocalOptimum for a look in minutes" in page
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
     lines = data["charts"]["chart-HallwayShort-"]["lines"]
     assert all("(fast targets)" in line["name"] for line in lines) and len(lines) == 2
