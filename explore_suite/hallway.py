@@ -73,8 +73,8 @@ class Hallway(DMCEnv):
         HallwayAdversarial: length 4; a tiny near goal (-1.5, 0.01, 1.0), as wide as one step is
         long, and a far goal (1.8, 0.1, 0.1).
         HallwayShort: length 3; a near goal (-1.0, 0.2, 0.1) and a far goal (1.2, 0.2, 1.0). It is
-        not the paper's and not part of the benchmark: the near goal is felt at the start already,
-        so that greedy agents find it, and stay.
+        not the paper's and not part of the benchmark, but made for the demo: the near goal is felt
+        at the start already, so that SAC soon finds it and mostly stays for a while.
     Observation (2): position x, y (m), x in [-length/2, length/2] and y in [-0.1, 0.1] but for the
         soft walls below.
     Action (2): velocity along x and y in m/s, in [-1, 1]; a full step moves the point 0.02 m.
