@@ -1,9 +1,9 @@
 """The paper's claims about settings, C14 to C16.
 
-They need runs under labels of their own, `algorithm.variant`, whose settings SETTINGS holds.
+They need runs of variants, each under a label of its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -21,35 +21,15 @@ from analysis.part import (
     where_learnt,
 )
 from analysis.verdict import ALL_TASKS, Verdict, all_of
-from explore_suite.tasks import TaskSheet
 
-SMALL_TABLE, LARGE_TABLE = 512, 1_000_000  # rows; the large one holds every visit of 1000 episodes
-
-
-def _bonus(scale: float) -> Callable[[TaskSheet], str]:
-    return lambda sheet: f"--config.bonus-scale {scale:g}"
-
-
-def _kernel(factor: float) -> Callable[[TaskSheet], str]:
-    return lambda sheet: f"--config.count.state-scale {factor * (sheet.count_scale or 0):.6g}"
-
-
-def _rows(rows: int) -> Callable[[TaskSheet], str]:
-    return lambda sheet: f"--config.count.max-rows {rows}"
-
-
-# Label -> the flags of `explore-suite train` that make it what it is on a task.
-SETTINGS: dict[str, Callable[[TaskSheet], str]] = {
-    "sac_bbe.scale_0.01": _bonus(0.01),
-    "sac_bbe.scale_0.1": _bonus(0.1),
-    "sac_bbe.scale_10": _bonus(10),
-    "sac_deep.kernel_third": _kernel(1 / 3),
-    "sac_deep.kernel_triple": _kernel(3),
-    "sac_deep.rows_512": _rows(SMALL_TABLE),
-    "sac_deep.rows_all": _rows(LARGE_TABLE),
-}
-SCALES = tuple(label for label in SETTINGS if ".scale_" in label)
-KERNELS = tuple(label for label in SETTINGS if ".kernel_" in label)
+# The labels of their runs; what each changes, the agents' settings say.
+ABLATIONS = (
+    "sac_bbe.scale_0.01", "sac_bbe.scale_0.1", "sac_bbe.scale_10",
+    "sac_deep.kernel_third", "sac_deep.kernel_triple",
+    "sac_deep.rows_512", "sac_deep.rows_all",
+)  # fmt: skip
+SCALES = tuple(label for label in ABLATIONS if ".scale_" in label)
+KERNELS = tuple(label for label in ABLATIONS if ".kernel_" in label)
 
 
 def bonus_scale(evidence: Evidence) -> Verdict:

@@ -5,10 +5,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from analysis.bootstrap import MIN_SEEDS
-from analysis.claims_settings import SETTINGS
 from analysis.evidence import Left
 from analysis.part import Gap
-from explore_suite.tasks import lookup
 
 
 class _Order(NamedTuple):
@@ -46,12 +44,12 @@ def left(gap: Gap) -> str:
 
 
 def commands(gaps: Sequence[Gap], preset: str) -> list[str]:
-    """Shell commands that make seeds 0, 1, 2 of all: sweeps of our labels, loops for the others.
+    """Shell commands that make seeds 0, 1, 2 of all.
 
-    A sweep refuses finished runs of another length, so those are run anew one by one.
+    A sweep refuses finished runs of another length, so those are run again one by one.
     """
     orders = [order for gap in gaps for order in _orders(gap)]
-    swept = [order for order in orders if order.agent not in SETTINGS and not order.anew]
+    swept = [order for order in orders if not order.anew]
     tasks: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for order in swept:
         tasks.setdefault((order.agent, order.seeds), []).append(order.task)
@@ -64,9 +62,7 @@ def commands(gaps: Sequence[Gap], preset: str) -> list[str]:
 
 def train(preset: str, agent: str, task: str, seed: str) -> str:
     """The command that makes one run of a label."""
-    name, _, variant = agent.partition(".") if agent in SETTINGS else (agent, "", "")
-    own = f" --variant {variant} {SETTINGS[agent](lookup(task))}" if variant else ""
-    return f"explore-suite train --preset {preset} --agent {name} --task {task} --seed {seed}{own}"
+    return f"explore-suite train --preset {preset} --agent {agent} --task {task} --seed {seed}"
 
 
 def _orders(gap: Gap) -> Iterator[_Order]:
@@ -87,11 +83,10 @@ def _sweep(preset: str, agents: Sequence[str], tasks: Sequence[str], seeds: Sequ
 
 
 def _loops(preset: str, orders: Sequence[_Order]) -> list[str]:
-    """Loops over seeds, and over tasks where the flags are those of all tasks."""
+    """Loops over tasks and seeds that run again what is there."""
     loops: dict[tuple[str, tuple[int, ...]], list[str]] = {}
-    for agent, task, seeds, anew in orders:
-        made = train(preset, agent, task, "$seed").replace(f"--task {task} ", "--task $task ")
-        made += " --overwrite" if anew else ""
+    for agent, task, seeds, _ in orders:
+        made = f"{train(preset, agent, '$task', '$seed')} --overwrite"
         loops.setdefault((made, seeds), []).append(task)
     return [
         f"for task in {' '.join(tasks)}; do for seed in {' '.join(map(str, seeds))}; "

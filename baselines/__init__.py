@@ -2,14 +2,12 @@
 
 from typing import Any
 
+from baselines.bbe import DDQNBBE, SACBBE
 from baselines.ddqn import DDQN
-from baselines.ddqn_bbe import DDQNBBE
-from baselines.ddqn_deep import DDQNDeep
+from baselines.deep import DDQNDeep, SACDeep
 from baselines.random_agent import RandomAgent
 from baselines.sac import SAC
 from baselines.sac_2q import SAC2Q
-from baselines.sac_bbe import SACBBE
-from baselines.sac_deep import SACDeep
 
 AGENTS: dict[str, Any] = {
     "sac": SAC,

@@ -21,7 +21,7 @@ import torch
 
 from baselines import bench_runs, bench_sac
 from baselines.agent import Transition
-from baselines.counts import CountConfig, KernelCount
+from baselines.bonuses.counts import KernelConfig, KernelCount
 from baselines.runner import evaluate, train_episode
 from baselines.settings import bounds, build, resolve
 from explore_suite.console import say, table
@@ -67,7 +67,7 @@ def counts_vs_keops(task: str) -> float:
     actions = torch.rand(32768 + 64, sheet.action_dim, generator=rng) * 2 - 1
     backends: dict[str, Contender] = {}
     for backend in ("product", "keops"):
-        config = CountConfig(state_scale=sheet.count_scale or 1, tolerance=0.999, backend=backend)
+        config = KernelConfig(state_scale=sheet.count_scale or 1, tolerance=0.999, backend=backend)
         count = KernelCount(box, config, seed=0)
         for row in range(32768):
             count.visit(obs[row], actions[row])

@@ -12,7 +12,7 @@ from baselines.sac import SAC, SACConfig
 from explore_suite.tasks import lookup
 
 _TASK = lookup("WalkerWalk")
-_OBS, _ACTION, _HIDDEN, _BATCH = _TASK.obs_dim, _TASK.action_dim, 256, 256
+_OBS, _ACTION, _HIDDEN, _BATCH = _TASK.obs_dim, _TASK.action_dim, 128, 256
 _UPDATES, _STEPS = 5, 20  # per block
 Contender = Callable[[], None]
 

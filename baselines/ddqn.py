@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from baselines.agent import Action, Bounds, State, check_ranges, require_finite
-from baselines.networks import Adam, spawn_seeds
+from baselines.networks import Adam, Gradient, spawn_seeds
 from baselines.off_policy import Info, OffPolicy
 from baselines.q_network import QNetwork, Scale, uniform_discrete
 from baselines.replay import Replay
@@ -44,7 +44,7 @@ class DDQNConfig:
 
 
 class DDQN(OffPolicy):
-    """The agent, and the base of its variants."""
+    """Double DQN with a Boltzmann policy, for a few discrete actions; base of its variants."""
 
     Config: type[DDQNConfig] = DDQNConfig
     family, discrete = "ddqn", True
@@ -65,6 +65,7 @@ class DDQN(OffPolicy):
         self.net = QNetwork(sizes, seed=net_seed, device=device)
         self.target = QNetwork(sizes, seed=net_seed, device=device)
         self.adam = Adam([self.net.params], config.learning_rate)
+        self._gradient = Gradient(self.net)
         # On the CPU for every device; evaluation draws too, and must not disturb behaviour.
         behave_seed, eval_seed = spawn_seeds(act_seed, 2)
         self._act_rng = torch.Generator().manual_seed(behave_seed)
@@ -123,7 +124,8 @@ class DDQN(OffPolicy):
         inputs = torch.cat((self._obs_scale(batch.obs), self._action_scale(batch.action)), dim=1)
         values, activations = self.net.forward(inputs)  # (1, 1, B)
         error = values - target
-        self.adam.step([self.net.gradient(activations, error * (2 / len(target)))])
+        output_gradient = error * (2 / len(target))  # of the loss, in Q
+        self.adam.step([self.net.gradient(activations, output_gradient, self._gradient)])
         if self.updates % self.config.target_every == 0:
             self.target.params.copy_(self.net.params)
         return {"critic_loss": error.square().mean(), "q_mean": values.mean()}

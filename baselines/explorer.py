@@ -1,6 +1,5 @@
-"""The fast-adapting exploration Q of DEEP: the novelty an action promises, learned every step."""
+"""The fast-adapting exploration Q of DEEP: the bonuses an action leads to, learned every step."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,16 +7,14 @@ import torch
 from torch import Tensor
 
 from baselines.agent import Bounds, State, Transition, check_ranges, require_finite
-from baselines.counts import Count, Novelty, bonus
-from baselines.networks import Adam, spawn_seeds
+from baselines.bonuses.bonus import Bonus, BonusMean, Sample
+from baselines.networks import Adam, Gradient, spawn_seeds
 from baselines.q_network import QNetwork, Scale, uniform_box, uniform_discrete
-from baselines.replay import Replay
+from baselines.replay import Batch, Replay
 from explore_suite.errors import SettingError
 
-Sample = Callable[[int], tuple[Tensor, Tensor, Tensor]]  # n -> n rows of obs, action, next_obs
-
 _POSITIVE = """hidden layers learning_rate batch_size update_candidates behaviour_candidates
-    temperature update_temperature prior_count updates_per_step target_every"""
+    temperature update_temperature updates_per_step target_every"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,6 @@ class ExplorerConfig:
     behaviour_candidates: int = 64  # task-policy actions the agent chooses among; paper and code
     temperature: float = 0.1  # of the behaviour's choice; paper and code
     update_temperature: float | None = None  # of the policy in the targets; code: the same
-    prior_count: float = 1e-3  # visits at which Q is trusted by the root of a half; code
     discount: float = 0.99  # paper and code
     updates_per_step: int = 2  # paper and code; 10 in the grid world
     target_every: int = 2  # updates between hard copies of the target; one step's worth
@@ -58,13 +54,13 @@ class ExplorerConfig:
 class Explorer:
     """Learns Q(obs, action), the discounted sum of bonuses to come, and chooses by its optimism.
 
-    Bonuses are the current ones: recomputed from `count` at every update, never stored.
+    Bonuses are the present ones: asked of `bonus` at every update, never stored.
     """
 
     def __init__(
         self,
         bounds: Bounds,
-        count: Count,
+        bonus: Bonus,
         replay: Replay,
         config: ExplorerConfig,
         *,
@@ -72,8 +68,8 @@ class Explorer:
         seed: int,
         device: str = "cpu",
     ) -> None:
-        self.config, self.count, self._replay, self._discrete = config, count, replay, discrete
-        self.novelty = Novelty(count)
+        self.config, self.bonus, self._replay, self._discrete = config, bonus, replay, discrete
+        self.bonus_mean = BonusMean()
         self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
         self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
         sizes = [len(bounds.obs_low) + len(bounds.action_low), *[config.hidden] * config.layers, 1]
@@ -83,6 +79,7 @@ class Explorer:
             for _ in range(2)
         )
         self._adam = Adam([self._net.params], config.learning_rate)
+        self._gradient = Gradient(self._net)
         self._updates = 0
         self._rng = torch.Generator().manual_seed(own_seed)  # on the CPU for every device
         # The replay is shared, its random stream is not: the task learner's batches stay the same.
@@ -91,26 +88,26 @@ class Explorer:
         self._owed, self._due = 0, 0  # of these, not yet learnt from; and due now
 
     def observe(self, transition: Transition) -> None:
-        """Counts the visit, and lets one step's worth of updates fall due in its time."""
-        self.novelty.visit(transition)
+        """Records the visit, and lets one step's worth of updates fall due in its time."""
+        self.bonus_mean.add(self.bonus.visit(transition.obs, transition.action))
         self._steps += 1
         self._owed += 1
         if self.config.adapt == "step" or transition.terminated or transition.truncated:
             self._due, self._owed = self._due + self._owed, 0
 
     def update(self) -> dict[str, float]:
-        """Makes the updates that are due; returns the last step's means, {} without any."""
-        info: dict[str, float] = {}
+        """Lets the bonus learn and makes the updates that are due; the last step's means."""
+        info = self.bonus.update(self._sample)
         if self._steps > self.config.start_after:
             for _ in range(self._due):
-                info = self.adapt(self._sample)
+                info |= self.adapt(self._sample)
         self._due = 0
         return info
 
     def adapt(self, sample: Sample) -> dict[str, float]:
         """One step's worth of updates on fresh samples; the means of bonus, target and loss."""
-        obs, action, next_obs = sample(self.config.batch_size * self.config.updates_per_step)
-        bonuses = bonus(self.count.paired(obs, action))  # (U * B,), one question for all updates
+        obs, action, _, next_obs, _ = sample(self.config.batch_size * self.config.updates_per_step)
+        bonuses = self.bonus.paired(obs, action)  # (U * B,), one question for all updates
         inputs = torch.cat([self._obs_scale(obs), self._action_scale(action)], dim=1)
         losses, targets = [], []
         for start in range(0, len(obs), self.config.batch_size):
@@ -136,13 +133,14 @@ class Explorer:
         return optimistic(values, self._trust(obs, actions), self.config.max_return)
 
     def maps(self, obs: Tensor, actions: Tensor) -> dict[str, np.ndarray]:
-        """For pictures: the best value of any action, plain and optimistic, and the bonus, (B,)."""
+        """For pictures, (B,) each: largest value, largest optimistic value, smallest bonus."""
         maps = {
             "exploration_value": self._net.grid(self._obs_scale(obs), self._action_scale(actions)),
             "optimistic_value": self.values(obs, actions),
-            "bonus": bonus(self.count.grid(obs, actions).amax(1, keepdim=True)),
         }
-        return {name: values.amax(1).cpu().numpy() for name, values in maps.items()}
+        best = {name: values.amax(1) for name, values in maps.items()}
+        best["bonus"] = self.bonus.grid(obs, actions).amin(1)
+        return {name: values.cpu().numpy() for name, values in best.items()}
 
     def choose(self, obs: Tensor, candidates: Tensor) -> int:
         """(O,), (K, A) -> the index of one candidate, drawn by softmax of its optimistic Q."""
@@ -151,9 +149,8 @@ class Explorer:
         chances = torch.softmax(values.double() / self.config.temperature, dim=0)
         return int(torch.multinomial(chances, 1, generator=self._rng))
 
-    def _sample(self, n: int) -> tuple[Tensor, Tensor, Tensor]:
-        batch = self._replay.sample(n, self._replay_rng)
-        return batch.obs, batch.action, batch.next_obs
+    def _sample(self, n: int) -> Batch:
+        return self._replay.sample(n, self._replay_rng)
 
     def _draw_candidates(self) -> tuple[Tensor, Tensor]:
         """Uniform actions (K, A), and the log of how often each was drawn (K,)."""
@@ -163,11 +160,10 @@ class Explorer:
         return actions.to(low.device), log_weight.to(low.device)
 
     def _trust(self, obs: Tensor, actions: Tensor) -> Tensor:
-        """(B, K) in [0, 1]: how far visits bear the learned Q out; 1 without optimism."""
+        """(B, K) in [0, 1]: weight of the learned Q against the ceiling; 1 without optimism."""
         if not self.config.optimism:
             return torch.ones(len(obs), len(actions), device=self._net.params.device)
-        counts = self.count.grid(obs, actions)
-        return (counts / (counts + self.config.prior_count)).sqrt_()
+        return self.bonus.trust(obs, actions)
 
     def _next_values(
         self, next_obs: Tensor, candidates: Tensor, trust: Tensor
@@ -180,24 +176,25 @@ class Explorer:
         return online, optimistic(self._target.grid(next_obs, candidates), trust, ceiling)
 
     def _fit(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """One step of Adam on the squared error of the plain Q, and the target's copy if due."""
+        """One step on mean((Q - y)^2), plain Q and targets y; then the target's copy if due."""
         values, activations = self._net.forward(inputs)  # (1, 1, B)
         error = values - targets
         if self.config.fit_level:
             level = error.mean()
             self._net.lower(level)
             error -= level
-        self._adam.step([self._net.gradient(activations, error * (2 / len(targets)))])
+        output_gradient = error * (2 / len(targets))  # of mean((Q - y)^2), in Q
+        self._adam.step([self._net.gradient(activations, output_gradient, self._gradient)])
         self._updates += 1
         if self._updates % self.config.target_every == 0:
             self._target.params.copy_(self._net.params)
         return error.square().mean()
 
     def state_dict(self) -> State:
-        """Counts, both networks, Adam's moments, the schedule and the random sources."""
+        """Bonus, both networks, Adam's moments, the schedule and the random sources."""
         return {
-            "count": self.count.state_dict(),
-            "novelty": self.novelty.state_dict(),
+            "bonus": self.bonus.state_dict(),
+            "bonus_mean": self.bonus_mean.state_dict(),
             "net": self._net.params.clone(),
             "target": self._target.params.clone(),
             "adam": self._adam.state_dict(),
@@ -214,8 +211,8 @@ class Explorer:
         self._net.params.copy_(state["net"])
         self._target.params.copy_(state["target"])
         self._adam.load_state_dict(state["adam"])
-        self.count.load_state_dict(state["count"])
-        self.novelty.load_state_dict(state["novelty"])
+        self.bonus.load_state_dict(state["bonus"])
+        self.bonus_mean.load_state_dict(state["bonus_mean"])
         self._updates = state["updates"]
         self._steps, self._owed, self._due = state["steps"], state["owed"], state["due"]
         self._rng.set_state(state["rng"])

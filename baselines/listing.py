@@ -69,8 +69,11 @@ def _where(options: argparse.Namespace) -> str:
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings by dotted name; of parts to choose from, only the chosen `kind`'s."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
+        if isinstance(value, dict) and values.get("kind", name) != name:
+            continue
         flat |= (
             _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
         )
@@ -82,8 +85,7 @@ def _text(value: Any) -> str:
 
 
 def _first_line(agent: type) -> str:
-    module = inspect.getmodule(agent)
-    return (inspect.getdoc(module) or "").splitlines()[0]
+    return (inspect.getdoc(agent) or "").splitlines()[0]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,8 +1,9 @@
 """The function approximators: ReLU networks, the squashed Gaussian actor, and their optimiser.
 
 The networks are small, so an update spends its time in a few matrix products if nothing stands in
-their way. Hence three habits: all parameters of a network are one vector, copies of a network are
-evaluated together, and gradients are written by hand (the tests compare them with autograd).
+their way. Hence three habits: all parameters of a network are one vector, the members of an
+ensemble are evaluated together, and gradients are written by hand (autograd in the tests is their
+specification).
 """
 
 import math
@@ -19,7 +20,7 @@ from baselines.agent import State
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0  # pytorch_sac
 LOG_STD_HALF, LOG_STD_MID = (LOG_STD_MAX - LOG_STD_MIN) / 2, (LOG_STD_MAX + LOG_STD_MIN) / 2
 
-_VIEWS = ("_weights", "_biases", "_weight_slopes", "_bias_slopes", "_host")  # of a network
+_VIEWS = ("_weights", "_biases", "_host")  # of a network's parameters
 
 relu_backward = torch.ops.aten.threshold_backward.default  # comparing is slower
 relu_backward_ = torch.ops.aten.threshold_backward.grad_input  # in place
@@ -30,33 +31,45 @@ def spawn_seeds(seed: int, n: int) -> list[int]:
     return [int(s) for s in np.random.SeedSequence(seed).generate_state(n, np.uint64)]
 
 
-class MLP:
-    """`copies` ReLU networks of one shape, fed the same input.
+class Gradient:
+    """Memory for a gradient: one vector laid out as a network's parameters, and its layers."""
 
-    `params` holds every weight and bias. Hidden weights are (copies, in, out), the output's
-    (copies, out, in): a product with one narrow side is fastest when that side comes first.
+    def __init__(self, net: "MLP") -> None:
+        self.vector = torch.empty_like(net.params)
+        self.weights, self.biases = net.layers(self.vector)
+
+
+class MLP:
+    """An ensemble of ReLU networks of one shape, fed the same input.
+
+    `params` holds every weight and bias. Hidden weights are (members, in, out), the output's
+    (members, out, in): a product with one narrow side is fastest when that side comes first.
+    Gradients are written by hand, at half the cost of autograd in networks this small. Nothing
+    forbids autograd beside them: `forward` is differentiable in its input, and torch.nn modules
+    learn by `backward()` as usual.
     """
+
+    _host: list[tuple[np.ndarray, np.ndarray]] | None
+    _host_version: int  # of the parameters when they were copied to the host
 
     def __init__(
         self,
         sizes: Sequence[int],
         *,
-        copies: int = 1,
+        members: int = 1,
         seed: int,
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
         *hidden, (n_last, n_out) = zip(sizes[:-1], sizes[1:], strict=True)
-        self.copies = copies
-        self._shapes = [(copies, *pair) for pair in hidden] + [(copies, n_out, n_last)]
-        self._shapes += [(copies, 1, n) for _, n in hidden] + [(copies, n_out, 1)]
+        self.members = members
+        self._shapes = [(members, *pair) for pair in hidden] + [(members, n_out, n_last)]
+        self._shapes += [(members, 1, n) for _, n in hidden] + [(members, n_out, 1)]
         self._depth = len(sizes) - 1
         length = sum(map(math.prod, self._shapes))
         self.params = torch.zeros(length, device=device, dtype=dtype)
-        self._gradient = torch.empty_like(self.params)
         self._lay_out()
         self._initialise(torch.Generator().manual_seed(seed))
-        self.refresh()
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of: not the views, which copied one by one would be views no more."""
@@ -65,75 +78,88 @@ class MLP:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._lay_out()
-        self.refresh()
 
     def forward(self, x: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Outputs (copies, out, B) of inputs (B, in); and what `gradient` will need again."""
-        inputs = [x.expand(self.copies, *x.shape)]  # of each layer, (copies, B, in)
+        """Outputs (members, out, B) of inputs (B, in), and the inputs of each layer."""
+        inputs = [x.expand(self.members, *x.shape)]  # (members, B, in)
         for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
             inputs.append(torch.baddbmm(bias, inputs[-1], weight).relu_())
         return torch.baddbmm(self._biases[-1], self._weights[-1], inputs[-1].mT), inputs
 
-    def gradient(self, inputs: list[Tensor], slope: Tensor) -> Tensor:
-        """The gradient in `params` of a loss whose slope in the outputs is (copies, out, B).
+    def gradient(
+        self, inputs: list[Tensor], output_gradient: Tensor, into: Gradient | None = None
+    ) -> Tensor:
+        """dL/dparams of a loss L, given dL/doutputs (members, out, B) and `forward`'s inputs.
 
-        The same memory is returned, and overwritten, every time.
+        Fresh memory, unless `into` names some: then what it held before is overwritten.
         """
-        weight = self._weights[-1]
-        torch.bmm(slope, inputs[-1], out=self._weight_slopes[-1])
-        torch.sum(slope, 2, keepdim=True, out=self._bias_slopes[-1])
+        into = into or Gradient(self)
+        upstream, weight = output_gradient, self._weights[-1]
+        torch.bmm(upstream, inputs[-1], out=into.weights[-1])
+        torch.sum(upstream, 2, keepdim=True, out=into.biases[-1])
         # One output makes this an outer product, where multiplying beats the matrix product.
-        slope = slope.mT * weight if weight.shape[1] == 1 else torch.bmm(slope.mT, weight)
+        upstream = upstream.mT * weight if weight.shape[1] == 1 else torch.bmm(upstream.mT, weight)
         for layer in reversed(range(self._depth - 1)):
-            relu_backward_(slope, inputs[layer + 1], 0, grad_input=slope)  # (copies, B, width)
-            torch.bmm(inputs[layer].mT, slope, out=self._weight_slopes[layer])
-            torch.sum(slope, 1, keepdim=True, out=self._bias_slopes[layer])
+            relu_backward_(upstream, inputs[layer + 1], 0, grad_input=upstream)  # (members, B, H)
+            torch.bmm(inputs[layer].mT, upstream, out=into.weights[layer])
+            torch.sum(upstream, 1, keepdim=True, out=into.biases[layer])
             if layer:
-                slope = torch.bmm(slope, self._weights[layer].mT)
-        return self._gradient
+                upstream = torch.bmm(upstream, self._weights[layer].mT)
+        return into.vector
 
-    def input_slope(self, inputs: list[Tensor], choice: Tensor, last: int) -> Tensor:
-        """Slope of a one-output network in its `last` inputs, (B, last).
+    def input_gradient(self, inputs: list[Tensor], member: Tensor, last: int) -> Tensor:
+        """d(output)/d(last inputs) of a one-output network, (B, last).
 
-        Each row asks the copy that `choice` (B,) names, and only that one is computed.
+        Each row asks the member that `member` (B,) names, and only that one is computed.
         """
-        total = inputs[0].new_empty(last, len(choice))
-        for copy in range(self.copies):
-            rows = (choice == copy).nonzero()[:, 0]
-            slope = self._weights[-1][copy].expand(len(rows), -1)  # (rows, width)
+        total = inputs[0].new_empty(last, len(member))
+        for k in range(self.members):
+            rows = (member == k).nonzero()[:, 0]
+            upstream = self._weights[-1][k].expand(len(rows), -1)  # (rows, H)
             for layer in reversed(range(self._depth - 1)):
-                output = inputs[layer + 1][copy].index_select(0, rows)
-                slope = relu_backward(slope, output, 0)
+                output = inputs[layer + 1][k].index_select(0, rows)
+                upstream = relu_backward(upstream, output, 0)
                 if layer:
-                    slope = slope @ self._weights[layer][copy].T
-            total.index_copy_(1, rows, self._weights[0][copy, -last:] @ slope.T)
+                    upstream = upstream @ self._weights[layer][k].T
+            total.index_copy_(1, rows, self._weights[0][k, -last:] @ upstream.T)
         return total.T
 
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """The first copy's outputs (out,) for a single input (in,), as of the last `refresh`.
+        """The first member's outputs (out,) for a single input (in,).
 
         In NumPy on the host: for one row that is quicker than torch, whatever the device.
         """
-        *hidden, (head, offset) = self._host
+        *hidden, (head, offset) = self._host_layers()
         x = np.asarray(x, head.dtype)
         for weight, bias in hidden:
             x = np.maximum(x @ weight + bias, 0)
         return head @ x + offset
 
-    def refresh(self) -> None:
-        """Lets `predict` see the present parameters; on the CPU it shares their memory anyway."""
-        layers = zip(self._weights, self._biases, strict=True)
-        self._host = [(w[0].cpu().numpy(), b[0].flatten().cpu().numpy()) for w, b in layers]
-
-    def _lay_out(self) -> None:
-        self._weights, self._biases = self._split(self.params)
-        self._weight_slopes, self._bias_slopes = self._split(self._gradient)
-
-    def _split(self, vector: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """Views of a parameter vector: weights and biases, layer by layer."""
+    def layers(self, vector: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Views of a vector that is laid out as `params`: weights and biases, layer by layer."""
         pieces = vector.split([math.prod(shape) for shape in self._shapes])
         views = [p.view(shape) for p, shape in zip(pieces, self._shapes, strict=True)]
         return views[: self._depth], views[self._depth :]
+
+    def _host_layers(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The first member's weights and biases as arrays, never older than `params`.
+
+        On the CPU they share its memory. Elsewhere torch's count of in-place changes tells whether
+        the copy is still good.
+        """
+        version = 0 if self.params.device.type == "cpu" else self.params._version
+        if self._host is None or version != self._host_version:
+            layers = zip(self._weights, self._biases, strict=True)
+            self._host = [
+                (w[0].detach().cpu().numpy(), b[0].detach().flatten().cpu().numpy())
+                for w, b in layers
+            ]
+            self._host_version = version
+        return self._host
+
+    def _lay_out(self) -> None:
+        self._weights, self._biases = self.layers(self.params)
+        self._host, self._host_version = None, 0
 
     def _initialise(self, rng: torch.Generator) -> None:
         """Orthogonal weights of gain one, zero biases; the same on every device."""
@@ -144,13 +170,13 @@ class MLP:
 
 
 class Draw(NamedTuple):
-    """Actions drawn at B observations, and what their gradient will need again."""
+    """Actions drawn at B observations, and what their gradient needs of the forward pass."""
 
     action: Tensor  # (B, A)
     log_prob: Tensor  # (B,)
-    squashed: Tensor  # (A, B) in (-1, 1), the action before scaling
-    spread: Tensor  # (A, B) noise times standard deviation
-    bend: Tensor  # (A, B) in (-1, 1), the log standard deviation before scaling
+    squashed: Tensor  # (A, B) tanh(x), the action before scaling
+    scaled_noise: Tensor  # (A, B) noise * std
+    tanh_logits: Tensor  # (A, B) in (-1, 1), the log standard deviation before scaling
     inputs: list[Tensor]
 
 
@@ -172,38 +198,45 @@ class GaussianActor:
     def draw(self, obs: Tensor, rng: torch.Generator) -> Draw:
         """One action for each of (B, O) observations, with its log-density."""
         out, inputs = self.net.forward(obs)
-        mean, raw = out[0].chunk(2)
-        bend = raw.tanh()
-        log_std = torch.add(self._log_std_mid, bend, alpha=LOG_STD_HALF)
+        mean, log_std_logits = out[0].chunk(2)
+        tanh_logits = log_std_logits.tanh()
+        log_std = torch.add(self._log_std_mid, tanh_logits, alpha=LOG_STD_HALF)
         noise = torch.randn(mean.shape, generator=rng, device=obs.device, dtype=obs.dtype)
-        spread = log_std.exp().mul_(noise)
-        x = mean + spread
+        scaled_noise = log_std.exp().mul_(noise)
+        x = mean + scaled_noise
         # log(1 - tanh(x)^2) = 2 (log 2 - x - softplus(-2x)) neither overflows nor cancels.
-        tail = torch.sub(x, softplus(x, beta=-2), alpha=2)  # x + softplus(-2x)
-        surprise = torch.sub(log_std, tail, alpha=2).addcmul_(noise, noise, value=0.5)
+        softplus_term = torch.sub(x, softplus(x, beta=-2), alpha=2)  # x + softplus(-2x)
+        neg_log_prob = torch.sub(log_std, softplus_term, alpha=2).addcmul_(noise, noise, value=0.5)
         squashed = x.tanh()
         action = torch.addcmul(self._centre, self._half, squashed).T
-        log_prob = -(surprise.sum(0) + self._log_scale)
-        return Draw(action, log_prob, squashed, spread, bend, inputs)
+        log_prob = -(neg_log_prob.sum(0) + self._log_scale)
+        return Draw(action, log_prob, squashed, scaled_noise, tanh_logits, inputs)
 
-    def gradient(self, draw: Draw, action_slope: Tensor, log_prob_slope: Tensor) -> Tensor:
-        """Gradient in the parameters of a loss of the first n draws.
+    def gradient(
+        self, draw: Draw, action_gradient: Tensor, log_prob_gradient: Tensor,
+        into: Gradient | None = None,
+    ) -> Tensor:  # fmt: skip
+        """dL/dparams of a loss L of the first n draws, as the reparametrised draw depends on them.
 
-        Its slope is (n, A) in the actions and one number, the same for all, in the log-densities.
+        Given dL/daction (n, A), and dL/dlog_prob as one number, the same for all.
         """
-        n = len(action_slope)
-        squashed, spread, bend = (t[:, :n] for t in (draw.squashed, draw.spread, draw.bend))
-        x_slope = torch.addcmul(self._one, squashed, squashed, value=-1).mul_(self._half)
-        x_slope.mul_(action_slope.T).addcmul_(log_prob_slope, squashed, value=2)
-        bend_slope = (x_slope * spread - log_prob_slope) * LOG_STD_HALF
-        raw_slope = bend_slope.mul_(torch.addcmul(self._one, bend, bend, value=-1))
-        slope = torch.cat((x_slope, raw_slope))[None]  # (1, 2A, n)
-        return self.net.gradient([h[:, :n] for h in draw.inputs], slope)
+        n = len(action_gradient)
+        squashed, scaled_noise, tanh_logits = (
+            t[:, :n] for t in (draw.squashed, draw.scaled_noise, draw.tanh_logits)
+        )
+        # dL/dx: through the action, half (1 - tanh^2), and through log pi, whose term is 2 tanh.
+        mean_gradient = torch.addcmul(self._one, squashed, squashed, value=-1).mul_(self._half)
+        mean_gradient.mul_(action_gradient.T).addcmul_(log_prob_gradient, squashed, value=2)
+        # dL/dlog_std = dL/dx noise std - dL/dlog_prob, then through LOG_STD_HALF tanh.
+        logits_gradient = (mean_gradient * scaled_noise - log_prob_gradient) * LOG_STD_HALF
+        logits_gradient.mul_(torch.addcmul(self._one, tanh_logits, tanh_logits, value=-1))
+        output_gradient = torch.cat((mean_gradient, logits_gradient))[None]  # (1, 2A, n)
+        return self.net.gradient([h[:, :n] for h in draw.inputs], output_gradient, into)
 
     def sample(self, obs: np.ndarray, n: int, rng: torch.Generator) -> np.ndarray:
         """`n` actions (n, A) for a single observation (O,); `rng` is a CPU generator."""
-        mean, raw = self.net.predict(obs).reshape(2, -1)
-        std = np.exp(LOG_STD_MID + LOG_STD_HALF * np.tanh(raw))
+        mean, log_std_logits = self.net.predict(obs).reshape(2, -1)
+        std = np.exp(LOG_STD_MID + LOG_STD_HALF * np.tanh(log_std_logits))
         noise = torch.randn(n, len(mean), generator=rng, dtype=self.net.params.dtype).numpy()
         return self._bounded(mean + std * noise)
 
@@ -241,6 +274,8 @@ class Adam:
             lr=self._learning_rate, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
             amsgrad=False, maximize=False,
         )  # fmt: skip
+        # The fused pass changes the parameters without counting that as a change.
+        torch.autograd.graph.increment_version(self._params)
 
     def state_dict(self) -> State:
         """Moments and step counts, numbered like the parameters."""

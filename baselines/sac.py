@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from baselines.agent import Action, Bounds, State, check_ranges, require_finite
-from baselines.networks import MLP, Adam, Draw, GaussianActor, spawn_seeds
+from baselines.networks import MLP, Adam, Draw, GaussianActor, Gradient, spawn_seeds
 from baselines.off_policy import Info, OffPolicy
 from baselines.replay import Batch, Replay
 
@@ -44,16 +44,16 @@ class SACConfig:
 
 @dataclass(frozen=True)
 class Value:
-    """What actions are worth, and its slope in them; sums and multiples keep both right."""
+    """A value of (obs, action), (B,), and its gradient in the action, (B, A)."""
 
     value: Tensor  # (B,)
-    slope: Tensor  # (B, A)
+    gradient: Tensor  # (B, A)
 
     def __add__(self, other: "Value") -> "Value":
-        return Value(self.value + other.value, self.slope + other.slope)
+        return Value(self.value + other.value, self.gradient + other.gradient)
 
     def __rmul__(self, scale: float) -> "Value":
-        return Value(scale * self.value, scale * self.slope)
+        return Value(scale * self.value, scale * self.gradient)
 
 
 class Critic:
@@ -65,15 +65,16 @@ class Critic:
         hidden = [config.hidden] * config.layers
         sizes = [obs_dim + action_dim, *hidden, 1]
         self.config = config
-        self.net = MLP(sizes, copies=2, seed=seed, device=device)
-        self.target = MLP(sizes, copies=2, seed=seed, device=device)
+        self.net = MLP(sizes, members=2, seed=seed, device=device)
+        self.target = MLP(sizes, members=2, seed=seed, device=device)
         self.adam = Adam([self.net.params], config.learning_rate)
+        self._gradient = Gradient(self.net)
 
     def value(self, obs: Tensor, action: Tensor) -> Value:
-        """The smaller of both values."""
+        """min(Q1, Q2)."""
         q, inputs = self.net.forward(torch.cat((obs, action), dim=1))  # (2, 1, B)
-        value, choice = q[:, 0].min(0)
-        return Value(value, self.net.input_slope(inputs, choice, action.shape[1]))
+        value, member = q[:, 0].min(0)
+        return Value(value, self.net.input_gradient(inputs, member, action.shape[1]))
 
     def update(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
@@ -82,7 +83,8 @@ class Critic:
         target = self._bootstrap(batch, next_action, next_log_prob, alpha)  # (B,)
         q, inputs = self.net.forward(torch.cat((batch.obs, batch.action), dim=1))  # (2, 1, B)
         error = q - target
-        self.adam.step([self.net.gradient(inputs, error * (2 / len(target)))])
+        output_gradient = error * (2 / len(target))  # of the loss, in Q1 and Q2
+        self.adam.step([self.net.gradient(inputs, output_gradient, self._gradient)])
         loss = error.square().sum() / len(target)
         return {"target": target.mean(), "critic_loss": loss, "q_mean": q.mean()}
 
@@ -114,12 +116,13 @@ class Critic:
 
 
 class SAC(OffPolicy):
-    """The agent, and the base of its variants.
+    """Soft actor-critic: two critics, a squashed Gaussian actor, a learned temperature.
 
-    A variant changes what it must of: `stored_reward` (what the critic learns to predict),
-    `actor_value` (what the actor climbs), `update_critics` and `sync_targets` (more critics),
-    `sample_actions` and `behaviour_action`. Each takes its own random streams from
-    `spawn_seeds`, beyond the first four, so that the base's draws stay the same.
+    It is also the base of its variants. A variant changes what it must of: `stored_reward` (what
+    the critic learns to predict), `actor_value` (what the actor climbs), `update_critics` and
+    `sync_targets` (more critics), `sample_actions` and `behaviour_action`. Each takes random
+    streams of its own from `spawn_seeds`, beyond the first four: the base's draws stay the same.
+    Gradients here are written by hand; a variant may call `backward()` on a loss of its own.
     """
 
     Config: type[SACConfig] = SACConfig
@@ -142,6 +145,7 @@ class SAC(OffPolicy):
         self.critic = Critic(obs_dim, action_dim, config, seed=critic_seed, device=device)
         self.log_alpha = torch.tensor(math.log(config.init_temperature), device=device)
         self.actor_adam = Adam([net.params, self.log_alpha], config.learning_rate)
+        self._actor_gradient = Gradient(net)
         self.target_entropy = -float(action_dim)
         self._act_rng = torch.Generator().manual_seed(act_seed)  # acting happens on the host
         self._learn_rng = torch.Generator(device).manual_seed(learn_seed)
@@ -174,14 +178,6 @@ class SAC(OffPolicy):
         require_finite("action", array, self.steps)
         return array
 
-    def update(self) -> dict[str, float]:
-        """The burst that is due; the actor acts by what it has learnt."""
-        numbers = super().update()
-        if numbers:
-            self.actor.net.refresh()
-        return numbers
-
-    @torch.inference_mode()  # gradients are written by hand; autograd only costs time
     def _learn(self) -> Info:
         """One update, once the seed phase is over: critics, actor and temperature, targets."""
         if self.updates < self.config.seed_updates:
@@ -213,13 +209,17 @@ class SAC(OffPolicy):
         self.critic.sync()
 
     def _update_actor(self, obs: Tensor, draw: Draw, alpha: Tensor) -> Info:
-        """One step on mean(alpha log pi - value) and on mean(alpha (-log pi - target entropy))."""
+        """One step of the actor and one of the temperature.
+
+        The actor's loss is mean(alpha log pi - value); the temperature's, in log alpha, is
+        mean(alpha (-log pi - target entropy)).
+        """
         n = len(obs)
         value = self.actor_value(obs, draw.action[:n])
-        gradient = self.actor.gradient(draw, value.slope / -n, alpha / n)
+        gradient = self.actor.gradient(draw, value.gradient / -n, alpha / n, self._actor_gradient)
         entropy = -draw.log_prob[:n].mean()
-        alpha_slope = alpha * (entropy - self.target_entropy)  # in log alpha
-        self.actor_adam.step([gradient, alpha_slope])
+        alpha_gradient = alpha * (entropy - self.target_entropy)
+        self.actor_adam.step([gradient, alpha_gradient])
         loss = -alpha * entropy - value.value.mean()
         return {"actor_loss": loss, "alpha": alpha, "entropy": entropy}
 
@@ -230,7 +230,6 @@ class SAC(OffPolicy):
     def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
         """Inverse of `policy_dict`."""
         self.actor.net.params.copy_(weights["actor"])
-        self.actor.net.refresh()
 
     def state_dict(self) -> State:
         """Networks, optimisers, replay, random streams and counters."""
@@ -247,7 +246,6 @@ class SAC(OffPolicy):
         """Inverse of `state_dict`."""
         super().load_state_dict(state)
         self.actor.net.params.copy_(state["actor"])
-        self.actor.net.refresh()
         self.log_alpha.copy_(state["log_alpha"])
         self.actor_adam.load_state_dict(state["actor_adam"])
         self.critic.load_state_dict(state["critic"])

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from baselines.agent import Bounds, State, Transition
 from baselines.bbe import LoggedBonus
-from baselines.counts import CountConfig, KernelCount, Novelty
+from baselines.bonuses import BonusConfig
 from baselines.networks import spawn_seeds
 from baselines.off_policy import Info
 from baselines.replay import Batch, Replay
@@ -18,7 +18,7 @@ class SAC2QConfig(SACConfig):
     """SAC's settings, and those of the bonus."""
 
     bonus_scale: float = 1.0  # of the bonus critic in the actor's sum; the paper's code
-    count: CountConfig = field(default_factory=CountConfig)
+    bonus: BonusConfig = field(default_factory=BonusConfig)
 
 
 class SAC2Q(LoggedBonus, SAC):
@@ -34,10 +34,9 @@ class SAC2Q(LoggedBonus, SAC):
         self, bounds: Bounds, config: SAC2QConfig, *, seed: int, device: str = "cpu"
     ) -> None:
         super().__init__(bounds, config, seed=seed, device=device)
-        *_, count_seed, critic_seed, replay_seed = spawn_seeds(seed, 7)
+        *_, bonus_seed, critic_seed, replay_seed = spawn_seeds(seed, 7)
         obs_dim, action_dim = len(bounds.obs_low), len(bounds.action_low)
-        self.count = KernelCount(bounds, config.count, seed=count_seed, device=device)
-        self.novelty = Novelty(self.count)
+        self.add_bonus(config.bonus, bounds, seed=bonus_seed)
         self.bonus_critic = Critic(obs_dim, action_dim, config, seed=critic_seed, device=device)
         self.bonus_replay = Replay(
             config.replay_capacity, obs_dim, action_dim, seed=replay_seed, device=device
@@ -45,7 +44,7 @@ class SAC2Q(LoggedBonus, SAC):
 
     def observe(self, transition: Transition) -> None:
         """Stores the step twice: with its reward, and with the bonus from before this visit."""
-        self.bonus_replay.add(transition._replace(reward=self.novelty.visit(transition)))
+        self.bonus_replay.add(transition._replace(reward=self.log_bonus(transition)))
         super().observe(transition)
 
     def update_critics(
@@ -69,7 +68,7 @@ class SAC2Q(LoggedBonus, SAC):
         self.bonus_critic.sync()
 
     def state_dict(self) -> State:
-        """SAC's state, the counts, the second critic and the second replay."""
+        """SAC's state, the bonus, the second critic and the second replay."""
         return super().state_dict() | {
             "bonus_critic": self.bonus_critic.state_dict(),
             "bonus_replay": self.bonus_replay.state_dict(),

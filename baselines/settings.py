@@ -4,42 +4,39 @@
 known are the final settings of exploration without reward: `ddqn_bbe.pure` keeps those of the warm
 start. And during the skilled start evaluations are by the task policy, not by the skilled one.
 
-`cpu` is the same environments, horizons, protocol and algorithms, sized for one core: smaller
-networks and batches, fewer updates per step, fewer candidates, a smaller count table. What goes
-with so few updates differs too: targets move faster, and the exploration Q starts with spread
-biases and, in SAC+DEEP, fits its output bias to every batch. These were chosen by looking at
-HallwayLocalOptimum. All agents of a family share one set of values, and none depends on the task
-but the kernel's, which belong to the task.
+`cpu` is the same environments, horizons, protocol, algorithms and schedule, sized for one core:
+smaller networks, batches and count tables. docs/preset.md has the tables that its values were
+chosen from. All agents of a family share one set of values, and none depends on the task but the
+kernel's, which belong to the task.
 """
 
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, get_type_hints
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
 from baselines import AGENTS
 from baselines.agent import Agent, Bounds
-from baselines.counts import CountConfig, bandwidth
-from baselines.explorer import ExplorerConfig
-from explore_suite.errors import UserError
+from baselines.bonuses.counts import bandwidth
+from explore_suite.errors import SettingError, UserError
 from explore_suite.results import Header
 from explore_suite.tasks import TaskSheet, lookup
 
 SOURCE = "explore-suite train"  # what our runs say in their headers
-Values = Mapping[str, Any]
+Values = Mapping[str, Any]  # field, or field.field of a part -> value
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Differences from the defaults, by section, and training episodes by task."""
+    """Training episodes by task, and what differs from the defaults by family and by algorithm."""
 
     episodes: Mapping[str, int]  # by task, or task.variant; "" for all others
-    sac: Values = field(default_factory=dict)
-    sac_explorer: Values = field(default_factory=dict)
-    ddqn: Values = field(default_factory=dict)
-    ddqn_explorer: Values = field(default_factory=dict)
-    count: Values = field(default_factory=dict)
+    families: Mapping[str, Values] = field(default_factory=dict)  # for every agent of a family
+    agents: Mapping[str, Values] = field(default_factory=dict)  # for one algorithm
 
 
 PRESETS = {
@@ -47,30 +44,32 @@ PRESETS = {
         episodes={"ReacherHard": 500, "ReacherExplore": 500, "HallwayLocalOptimum": 500,
                   "HallwayAdversarial": 500, "HallwayShort": 500, "GridWorld.warm": 500,
                   **{f"GridWorld.{v}": 999 for v in ("pure", "pure_plain", "pure_slow")}, "": 1000},
-        ddqn_explorer={"updates_per_step": 10, "target_every": 10},
+        agents={"ddqn_deep": {"explorer.updates_per_step": 10, "explorer.target_every": 10}},
     ),
     "cpu": Preset(
-        episodes={"HallwayLocalOptimum": 100, "HallwayAdversarial": 60, "HallwayShort": 50,
+        episodes={"HallwayLocalOptimum": 150, "HallwayAdversarial": 100, "HallwayShort": 50,
                   "GridWorld": 400,
                   **{f"GridWorld.{v}": 300 for v in ("warm", "pure", "pure_plain", "pure_slow")},
                   "": 110},
-        # The first episode is uniform, as in `paper`; every update after it learns. There are a
-        # quarter of the updates, and targets move four times as far in each: a value crosses a task
-        # in as many episodes as in `paper`. At 0.005 that of a Hallway's far goal did not reach the
-        # start in 100 episodes.
-        sac={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4, "tau": 0.02,
-             "updates_per_step": 0.25, "seed_updates": 0},
-        # With a fraction of the published updates, biases that start at zero never spread: the
-        # exploration Q stays a cone over its box, and drives a Hallway's agent into its corner. And
-        # values rise to 60 and sink to 20 within the first episodes, where a tenth decides between
-        # actions: unless the output's bias follows at once, the weights do, each in its direction.
-        sac_explorer={"hidden": 128, "bias_spread": 1.0, "fit_level": True, "learning_rate": 1e-3,
-                      "batch_size": 64, "update_candidates": 16, "updates_per_step": 1,
-                      "target_every": 1},
-        ddqn={"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
-        ddqn_explorer={"hidden": 128, "bias_spread": 1.0, "batch_size": 64,
-                       "updates_per_step": 4, "target_every": 4},
-        count={"max_rows": 4096},
+        families={
+            "sac": {"hidden": 256, "batch_size": 256, "learning_rate": 3e-4, "tau": 0.02,
+                    "updates_per_step": 0.25, "seed_updates": 0},
+            "ddqn": {"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
+        },
+        agents={
+            "sac_bbe": {"bonus.kernel.max_rows": 4096},
+            "sac_2q": {"bonus.kernel.max_rows": 4096},
+            "sac_deep": {
+                "bonus.kernel.max_rows": 4096, "explorer.hidden": 128, "explorer.bias_spread": 1.0,
+                "explorer.fit_level": True, "explorer.learning_rate": 1e-3,
+                "explorer.batch_size": 64, "explorer.update_candidates": 16,
+                "explorer.updates_per_step": 1, "explorer.target_every": 1,
+            },
+            "ddqn_deep": {
+                "explorer.hidden": 128, "explorer.bias_spread": 1.0, "explorer.batch_size": 64,
+                "explorer.updates_per_step": 4, "explorer.target_every": 4,
+            },
+        },
     ),
 }  # fmt: skip
 
@@ -89,6 +88,15 @@ VARIANTS: dict[str, Values] = {
     "ddqn_deep.pure": _PURE,
     "ddqn_deep.pure_plain": {**_PURE, "explorer.optimism": False},
     "ddqn_deep.pure_slow": {**_PURE, "explorer.adapt": "episode"},
+    "sac_bbe.rnd": {"bonus.kind": "rnd"},
+    "sac_deep.rnd": {"bonus.kind": "rnd"},
+    "sac_bbe.scale_0.01": {"bonus_scale": 0.01},
+    "sac_bbe.scale_0.1": {"bonus_scale": 0.1},
+    "sac_bbe.scale_10": {"bonus_scale": 10.0},
+    "sac_deep.kernel_third": {"bonus.kernel.state_factor": 1 / 3},
+    "sac_deep.kernel_triple": {"bonus.kernel.state_factor": 3.0},
+    "sac_deep.rows_512": {"bonus.kernel.max_rows": 512},
+    "sac_deep.rows_all": {"bonus.kernel.max_rows": 1_000_000},
 }
 
 
@@ -104,29 +112,33 @@ def resolve(preset: str, agent: str, task: str, overrides: Values | None = None)
     """The agent's config; `overrides` win, and `{"explorer.discount": 0.97}` reaches inside."""
     if preset not in PRESETS:
         raise UserError(f"unknown preset {preset!r}; presets are {', '.join(PRESETS)}")
-    agent_class = AGENTS[algorithm(agent)]
+    name = algorithm(agent)
     if "." in agent and agent not in VARIANTS:
         raise UserError(f"unknown variant {agent!r}; variants are {', '.join(VARIANTS)}")
-    sheet, table = lookup(task), PRESETS[preset]
+    spec, table = lookup(task), PRESETS[preset]
     if not can_act(agent, task):
-        kind = "discrete" if sheet.discrete else "continuous"
-        raise UserError(f"{agent} cannot act in {sheet.name}, whose actions are {kind}")
-    names = {item.name for item in fields(agent_class.Config)}
-    family = agent_class.family
-    values: dict[str, Any] = dict(getattr(table, family, {}))
-    if "explorer" in names:
-        values["explorer"] = ExplorerConfig(**getattr(table, f"{family}_explorer"))
-    if "count" in names:
-        values["count"] = CountConfig(**{**table.count, **_kernel(sheet)})
+        kind = "discrete" if spec.discrete else "continuous"
+        raise UserError(f"{agent} cannot act in {spec.name}, whose actions are {kind}")
+    config = AGENTS[name].Config()
+    for values in (
+        table.families.get(AGENTS[name].family, {}), table.agents.get(name, {}),
+        _of_the_task(config, spec), VARIANTS.get(agent, {}), overrides or {},
+    ):  # fmt: skip
+        config = _with(config, values)
+    return config
+
+
+def _of_the_task(config: Any, spec: TaskSheet) -> Values:
+    """What belongs to the task, of what this config has: the kernel, and the kind of actions."""
+    names, values = {item.name for item in fields(config)}, dict[str, Any]()
+    if "bonus" in names and not spec.discrete:
+        # A task without a scale of its own gets the paper's rule.
+        values["bonus.kernel.state_scale"] = spec.count_scale or bandwidth(spec.obs_dim)
+        if spec.count_tolerance:
+            values["bonus.kernel.tolerance"] = spec.count_tolerance
     if "discrete" in names:
-        values["discrete"] = sheet.discrete
-    return _with(agent_class.Config(**values), {**VARIANTS.get(agent, {}), **(overrides or {})})
-
-
-def _kernel(sheet: TaskSheet) -> dict[str, float]:
-    """The task's own kernel; a task without one gets the paper's rule for its width."""
-    scale = sheet.count_scale or bandwidth(sheet.obs_dim)
-    return {"state_scale": scale, "tolerance": sheet.count_tolerance or CountConfig.tolerance}
+        values["discrete"] = spec.discrete
+    return values
 
 
 def can_act(agent: str, task: str) -> bool:
@@ -140,25 +152,63 @@ def build(agent: str, task: str, config: Any, *, seed: int, device: str = "cpu")
 
 
 def config_of(header: Header) -> Any:
-    """The config of the agent that made a run; a UserError if none of ours did."""
+    """The config of the agent that made a run; a UserError if none of ours did, or none could.
+
+    A setting that is absent has its default: it was added after the run was made, and the default
+    of a new setting is what agents did without it.
+    """
     if header.source != SOURCE:
         raise UserError(f"{header.agent} was run by {header.source}, not by {SOURCE}")
-    return _from_dict(AGENTS[algorithm(header.agent)].Config, header.config)
+    return _from_dict(AGENTS[algorithm(header.agent)].Config, header.config, "config")
 
 
-def _from_dict(config_class: Any, values: dict[str, Any]) -> Any:
-    """A config from what a header holds of it."""
+def settings_of(header: Header) -> dict[str, Any]:
+    """A run's settings, absent ones filled in: what to compare; of others' runs as they are."""
+    return as_json(config_of(header)) if header.source == SOURCE else header.config
+
+
+def as_json(config: Any) -> dict[str, Any]:
+    """A config as a header holds it."""
+    return json.loads(json.dumps(asdict(config)))
+
+
+# Largest values of a config read from a file, which may be a stranger's; 10^9 for all others.
+_LARGEST = {"hidden": 8192, "layers": 16, "features": 8192, "batch_size": 65536,
+            "updates_per_step": 1000, "candidates": 65536, "update_candidates": 65536,
+            "behaviour_candidates": 65536, "max_rows": 2**22, "replay_capacity": 10**8}  # fmt: skip
+
+
+def _from_dict(config_class: Any, values: Any, where: str) -> Any:
+    """A config from what a header holds of it; a UserError names a setting that does not fit."""
+    if not isinstance(values, dict):
+        raise UserError(f"{where} must hold settings, got {values!r:.40}")
     hints = get_type_hints(config_class)
-    known = {item.name for item in fields(config_class)}
-    if known != set(values):
-        wrong = ", ".join(sorted(known.symmetric_difference(values)))
-        raise UserError(f"{config_class.__name__} has changed since this run: {wrong}")
-    return config_class(
-        **{
-            name: _from_dict(hints[name], value) if is_dataclass(hints[name]) else value
-            for name, value in values.items()
-        }
-    )
+    unknown = sorted(set(values) - {item.name for item in fields(config_class)})
+    if unknown:
+        raise UserError(f"{config_class.__name__} has no setting {', '.join(unknown)}")
+    parts = {
+        name: _from_dict(hints[name], value, f"{where}.{name}")
+        if is_dataclass(hints[name])
+        else _checked(hints[name], value, f"{where}.{name}")
+        for name, value in values.items()
+    }
+    try:
+        return config_class(**parts)
+    except SettingError as error:
+        raise UserError(f"{where}: {error}") from error
+
+
+def _checked(kind: Any, value: Any, where: str) -> Any:
+    """The value, if it is of this type and no number is beyond what an agent can be made with."""
+    kinds = get_args(kind) or (kind,)
+    whole = type(value) is int and float in kinds  # JSON writes 1.0 as it likes
+    if type(value) not in kinds and not whole:
+        names = " or ".join("null" if k is NoneType else k.__name__ for k in kinds)
+        raise UserError(f"{where} must be {names}, got {value!r:.40}")
+    largest = _LARGEST.get(where.rpartition(".")[2], 10**9)
+    if isinstance(value, int | float) and not (math.isfinite(value) and abs(value) <= largest):
+        raise UserError(f"{where} must be at most {largest}, got {value}")
+    return float(value) if whole and int not in kinds else value
 
 
 def budget(preset: str, agent: str, task: str) -> int:

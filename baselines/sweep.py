@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from baselines.settings import PRESETS, can_act
+from baselines.settings import PRESETS, can_act, settings_of
 from baselines.sweep_local import LocalEngine
 from baselines.sweep_loop import Engine, Sweep
 from baselines.sweep_progress import Cell, cell_of, minutes, seconds_left, total_left
@@ -94,7 +94,7 @@ def _refuse_other_settings(cells: list[Cell], store: ResultStore) -> None:
     for cell in cells:
         header = store.header(cell.spec.key) if cell.state == "done" else None
         wanted = cell.spec.episodes, cell.spec.settings
-        if header is not None and (header.episodes, header.config) != wanted:
+        if header is not None and (header.episodes, settings_of(header)) != wanted:
             raise UserError(
                 f"{store.path(cell.spec.key, '.json')} is finished with another budget or other "
                 "settings; remove it, or name another place with --results"

@@ -2,13 +2,12 @@
 
 import contextlib
 import errno
-import json
 import logging
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import torch
 from baselines import checkpoint, policy, snapshot
 from baselines.agent import State
 from baselines.runner import Rows, Trainer
-from baselines.settings import SOURCE, budget, build, resolve
+from baselines.settings import SOURCE, as_json, budget, build, resolve, settings_of
 from explore_suite.errors import UserError
 from explore_suite.provenance import device_of, provenance
 from explore_suite.results import WEIGHTS, Header, ResultStore, RunKey, RunWriter
@@ -61,7 +60,7 @@ class RunSpec:
     @property
     def settings(self) -> dict[str, Any]:
         """The config as a header holds it."""
-        return json.loads(json.dumps(asdict(self.config)))
+        return as_json(self.config)
 
     def header(self, threads: int, device: str = "cpu") -> Header:
         """The header of a run of this spec, made here and now; of devices it holds the kind."""
@@ -192,10 +191,9 @@ def _check_same_run(held: Header, new: Header, path: Path) -> None:
     The state of a GPU's generator means nothing to a CPU's, nor the other way round.
     """
     anew = "--overwrite begins it anew, --results names another place"
-    different = [
-        name
-        for name in ("config", "episodes", "threads")
-        if getattr(held, name) != getattr(new, name)
+    different = [] if settings_of(held) == new.config else ["config"]
+    different += [
+        name for name in ("episodes", "threads") if getattr(held, name) != getattr(new, name)
     ]
     if different:
         raise UserError(f"{path} was begun with another {' and '.join(different)}; {anew}")
@@ -218,7 +216,7 @@ def require_device(device: str, subject: str) -> None:
 def _check_siblings(spec: RunSpec, store: ResultStore, header: Header) -> None:
     """Seeds of one agent on one task share their settings: nothing else may be averaged."""
     for other in store.seeds(spec.key):
-        if other.seed != spec.seed and other.config != header.config:
+        if other.seed != spec.seed and settings_of(other) != header.config:
             raise UserError(
                 f"seed {other.seed} in {store.path(spec.key, '').parent} has other settings under "
                 "the same name; --variant names yours, --results another place"

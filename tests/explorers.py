@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from baselines.agent import Bounds
-from baselines.counts import CountConfig, KernelCount, TableCount
+from baselines.bonuses.bonus import CountBonus
+from baselines.bonuses.counts import Count, KernelConfig, KernelCount, TableCount
 from baselines.explorer import Explorer, ExplorerConfig
-from baselines.replay import Replay
+from baselines.replay import Batch, Replay
 
 BOX = Bounds(
     np.array([-2.0, 0, 5]), np.array([2.0, 1, 9]), np.array([-1.0, -3]), np.array([1.0, 3])
@@ -30,30 +31,45 @@ def rows(n: int, seed: int = 0, bounds: Bounds = BOX) -> tuple[Tensor, Tensor, T
     return obs, draw(bounds.action_low, bounds.action_high), next_obs
 
 
-def stream(seed: int = 0, bounds: Bounds = BOX) -> Callable[[int], tuple[Tensor, Tensor, Tensor]]:
+def stream(seed: int = 0, bounds: Bounds = BOX) -> Callable[[int], Batch]:
     """A replay to sample from, whose draws depend on the number of calls alone."""
     data, rng = rows(50, seed, bounds), torch.Generator().manual_seed(seed)
 
-    def sample(n: int) -> tuple[Tensor, Tensor, Tensor]:
+    def sample(n: int) -> Batch:
         index = torch.randint(50, (n,), generator=rng)
-        obs, action, next_obs = (x[index] for x in data)
-        return obs, action, next_obs
+        return as_batch(*(x[index] for x in data))
 
     return sample
 
 
-def make(config: ExplorerConfig = SMALL, visits: int = 40, seed: int = 0) -> Explorer:
-    count = KernelCount(BOX, CountConfig(state_scale=0.2, tolerance=0.9, max_rows=100), seed=0)
+def as_batch(obs: Tensor, action: Tensor, next_obs: Tensor) -> Batch:
+    """Transitions without reward or end."""
+    nothing = torch.zeros(len(obs))
+    return Batch(obs, action, nothing, next_obs, nothing)
+
+
+def make(
+    config: ExplorerConfig = SMALL, visits: int = 40, seed: int = 0, prior_count: float = 1e-3
+) -> Explorer:
+    count = KernelCount(BOX, KernelConfig(state_scale=0.2, tolerance=0.9, max_rows=100), seed=0)
     for obs, action in zip(*rows(visits)[:2], strict=True):
         count.visit(obs, action)
-    return Explorer(BOX, count, Replay(9, 3, 2, seed=0), config, discrete=False, seed=seed)
+    bonus = CountBonus(count, prior_count)
+    return Explorer(BOX, bonus, Replay(9, 3, 2, seed=0), config, discrete=False, seed=seed)
+
+
+def exploring(count: Count, config: ExplorerConfig = SMALL) -> Explorer:
+    """An explorer in the box whose bonus comes from a count."""
+    bonus = CountBonus(count, 1e-3)
+    return Explorer(BOX, bonus, Replay(9, 3, 2, seed=0), config, discrete=False, seed=0)
 
 
 def make_discrete(config: ExplorerConfig = SMALL, seed: int = 0) -> Explorer:
     count = TableCount(GRID)
     for obs, action in zip(*rows(30, 1, GRID)[:2], strict=True):
         count.visit(obs, action)
-    return Explorer(GRID, count, Replay(9, 2, 1, seed=0), config, discrete=True, seed=seed)
+    bonus = CountBonus(count, 1e-3)
+    return Explorer(GRID, bonus, Replay(9, 2, 1, seed=0), config, discrete=True, seed=seed)
 
 
 class FixedCount:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.agent import Bounds
-from baselines.counts import CountConfig, KernelCount
+from baselines.bonuses.counts import KernelConfig, KernelCount
 
 BOX = Bounds(np.array([-1.0, 0, 10]), np.array([3.0, 1, 30]), -np.ones(2), np.ones(2))
 NEGLIGIBLE = 1e-30  # the product form cannot tell a smaller count from zero
@@ -13,7 +13,7 @@ def make(
     bounds: Bounds = BOX, scale: float = 0.2, tolerance: float = 0.9, **options
 ) -> KernelCount:
     seed = options.pop("seed", 0)
-    config = CountConfig(state_scale=scale, tolerance=tolerance, **options)
+    config = KernelConfig(state_scale=scale, tolerance=tolerance, **options)
     return KernelCount(bounds, config, seed=seed)
 
 

@@ -42,7 +42,7 @@ def test_states_say_where_the_run_has_been_and_what_the_agent_thinks_of_it(tmp_p
         "task_value", "bonus", "exploration_value", "optimistic_value",
     }  # fmt: skip
     bonus, optimistic = (np.array(states["maps"][name]) for name in ("bonus", "optimistic_value"))
-    table = agents[0].explorer.count._table.numpy()
+    table = agents[0].explorer.bonus.count._table.numpy()
     np.testing.assert_allclose(bonus, np.maximum(table.max(2), 1.0) ** -0.5, rtol=1e-3)
     untried = (table == 0).any(axis=2)
     assert optimistic[untried].min() > 99.9  # the best of an untried action and the tried ones

@@ -6,7 +6,7 @@ import torch
 from small_agents import small
 
 from baselines.agent import Transition
-from baselines.counts import bonus
+from baselines.bonuses.bonus import bonus_of as bonus
 
 
 def visit(x, reward):
@@ -59,14 +59,14 @@ def test_2q_keeps_rewards_and_bonuses_apart():
 
 
 def test_2q_actor_climbs_the_sum_of_both_values():
-    """Value and slope in the action are those of the task critic plus scale times the other's."""
+    """Value and gradient are those of the task critic plus scale times the other's."""
     agent = small("sac_2q", bonus_scale=3.0)
     rng = torch.Generator().manual_seed(0)
     obs, action = torch.randn(7, 2, generator=rng), torch.randn(7, 2, generator=rng)
     task, novelty = (critic.value(obs, action) for critic in (agent.critic, agent.bonus_critic))
     both = agent.actor_value(obs, action)
     torch.testing.assert_close(both.value, task.value + 3 * novelty.value)
-    torch.testing.assert_close(both.slope, task.slope + 3 * novelty.slope)
+    torch.testing.assert_close(both.gradient, task.gradient + 3 * novelty.gradient)
 
 
 def test_2q_trains_both_critics_on_their_own_rewards():

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_counts import BOX, NEGLIGIBLE, filled, make, walk
 
-from baselines import kernels
 from baselines.agent import Bounds
-from baselines.counts import bandwidth
+from baselines.bonuses import kernels
+from baselines.bonuses.counts import bandwidth
 
 
 def hard_cases() -> dict[str, tuple[list[tuple], dict]]:

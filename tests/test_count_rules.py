@@ -7,7 +7,8 @@ import torch
 from kernel_counts import make
 
 from baselines.agent import Bounds
-from baselines.counts import TableCount, bandwidth, bonus
+from baselines.bonuses.bonus import bonus_of as bonus
+from baselines.bonuses.counts import TableCount, bandwidth
 from explore_suite.tasks import lookup
 
 GRID = Bounds(np.zeros(2), np.array([4.0, 6]), np.zeros(1), np.array([3.0]))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from kernel_counts import BOX, NEGLIGIBLE, filled, make, walk
 
-from baselines.counts import KernelCount
+from baselines.bonuses.counts import KernelCount
 
 
 class NaiveCount:

@@ -9,7 +9,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from baselines.agent import Bounds, Transition
-from baselines.counts import CountConfig
 from baselines.ddqn import DDQN, DDQNConfig
 from baselines.sac_2q import SAC2Q, SAC2QConfig
 
@@ -104,7 +103,6 @@ def test_2q_updates_equal_a_float64_reimplementation():
     """Bonus critic, task critic, actor on the sum, one temperature with entropy in both targets."""
     config = SAC2QConfig(
         hidden=16, batch_size=BATCH, learning_rate=RATE, seed_updates=1, bonus_scale=0.7,
-        count=CountConfig(),
     )  # fmt: skip
     agent, rng = SAC2Q(BOX, config, seed=3), np.random.default_rng(0)
     for step in range(150):

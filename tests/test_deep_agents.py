@@ -79,7 +79,9 @@ def test_deep_reports_the_episodes_mean_bonus_by_the_counts_before_each_visit(na
 def test_deep_counts_each_step_where_it_was_taken(name):
     agent, (obs, action, next_obs) = small(name), apart(name)
     observe(agent, (obs, action, next_obs))
-    counts = [agent.explorer.count.paired(place, action).tolist() for place in (obs, next_obs)]
+    counts = [
+        agent.explorer.bonus.count.paired(place, action).tolist() for place in (obs, next_obs)
+    ]
     assert counts[0] == pytest.approx([1] * 9, abs=1e-3)
     assert counts[1] == pytest.approx([0] * 9, abs=1e-3)
 

@@ -8,7 +8,7 @@ from pretend_cuda import PretendTensor, pretend_cuda
 from small_agents import HORIZON, small, task_of
 
 from baselines import AGENTS, checkpoint
-from baselines.networks import MLP
+from baselines.networks import MLP, Adam
 from baselines.runner import evaluate, train_episode
 from baselines.settings import build
 from explore_suite.tasks import lookup
@@ -65,15 +65,21 @@ def test_a_checkpoint_stays_on_its_device(name, monkeypatch, tmp_path):
         small(name).load_state_dict(checkpoint.load(path))
 
 
-def test_predictions_wait_for_the_copy_to_the_host(cuda):
+def test_predictions_follow_every_change_of_the_parameters(cuda):
     net = MLP([3, 4, 2], seed=0, device=cuda)
     assert isinstance(net.params, PretendTensor)
     obs = np.ones(3, np.float32)
     before = net.predict(obs)
     net.params.mul_(2)
-    np.testing.assert_array_equal(net.predict(obs), before)
-    net.refresh()
+    np.testing.assert_allclose(net.predict(obs), forward(net, obs), rtol=1e-6)
     assert not np.array_equal(net.predict(obs), before)
+    Adam([net.params], 0.1).step([torch.ones_like(net.params)])
+    np.testing.assert_allclose(net.predict(obs), forward(net, obs), rtol=1e-6)
+
+
+def forward(net, obs):
+    """The outputs (out,) of one observation, computed on the network's device."""
+    return net.forward(torch.as_tensor(obs, device=net.params.device)[None])[0][0, :, 0].cpu()
 
 
 def test_the_pretence_refuses_what_a_gpu_would(cuda):

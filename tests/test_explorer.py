@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from explorers import BOX, GRID, SMALL, FixedCount, make, make_discrete, rows, stream
+from explorers import BOX, GRID, SMALL, FixedCount, exploring, make, make_discrete, rows, stream
 from scipy import stats
 
-from baselines.counts import TableCount
+from baselines.bonuses.bonus import CountBonus
+from baselines.bonuses.counts import TableCount
 from baselines.explorer import Explorer, ExplorerConfig, optimistic
 from baselines.replay import Replay
 
@@ -17,9 +18,7 @@ from baselines.replay import Replay
     ("visits", "share_of_q"), [(0, 0), (1e-3, math.sqrt(0.5)), (1e-3 / 3, 0.5), (1e6, 1)]
 )
 def test_optimism_by_hand(visits, share_of_q):
-    explorer = Explorer(
-        BOX, FixedCount(visits), Replay(9, 3, 2, seed=0), SMALL, discrete=False, seed=0
-    )
+    explorer = exploring(FixedCount(visits))
     plain = make(ExplorerConfig(hidden=16, optimism=False))
     obs, action, _ = rows(5)
     expected = share_of_q * plain.values(obs, action) + (1 - share_of_q) * 100
@@ -33,12 +32,12 @@ def test_optimistic_mixes_values_and_ceiling():
 
 def test_without_optimism_no_grid_of_counts_is_asked_for():
     explorer = make(ExplorerConfig(hidden=16, batch_size=8, optimism=False))
-    explorer.count.grid = None  # type: ignore[assignment,method-assign]
+    explorer.bonus.trust = None  # type: ignore[assignment,method-assign]
     explorer.adapt(stream())
 
 
 def test_choices_follow_the_softmax_of_optimistic_values():
-    explorer = make(ExplorerConfig(hidden=16, temperature=2.0, prior_count=0.5))
+    explorer = make(ExplorerConfig(hidden=16, temperature=2.0), prior_count=0.5)
     obs, candidates, _ = rows(6, seed=8)
     logits = explorer.values(obs[:1], candidates)[0].double().numpy() / 2.0
     chances = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
@@ -55,7 +54,8 @@ def test_an_untried_action_of_the_grid_world_is_chosen():
     count = TableCount(GRID)
     for action in (0, 1, 3):
         count.visit([2, 2], action)
-    explorer = Explorer(GRID, count, Replay(9, 2, 1, seed=0), SMALL, discrete=True, seed=0)
+    bonus = CountBonus(count, 1e-3)
+    explorer = Explorer(GRID, bonus, Replay(9, 2, 1, seed=0), SMALL, discrete=True, seed=0)
     actions = torch.arange(4.0)[:, None]
     assert {explorer.choose(torch.full((2,), 2.0), actions) for _ in range(50)} == {2}
 
@@ -63,9 +63,7 @@ def test_an_untried_action_of_the_grid_world_is_chosen():
 def test_it_learns_the_value_of_a_constant_bonus():
     """With N = 4 everywhere the bonus is a half for ever, and at discount 0.5 worth one."""
     config = ExplorerConfig(hidden=32, discount=0.5, learning_rate=1e-3, update_temperature=10.0)
-    explorer = Explorer(
-        BOX, FixedCount(4.0), Replay(9, 3, 2, seed=0), config, discrete=False, seed=0
-    )
+    explorer = exploring(FixedCount(4.0), config)
     sample = stream()
     for _ in range(600):
         info = explorer.adapt(sample)
@@ -115,7 +113,7 @@ def test_a_state_is_a_copy():
 @pytest.mark.parametrize(("spoil", "name"), [("count", "explore_bonus"), ("net", "explore_target")])
 def test_a_number_gone_wrong_is_named(spoil, name):
     count = FixedCount(math.nan if spoil == "count" else 1.0)
-    explorer = Explorer(BOX, count, Replay(9, 3, 2, seed=0), SMALL, discrete=False, seed=0)
+    explorer = exploring(count)
     if spoil == "net":
         explorer._net.params.fill_(math.inf)
     with pytest.raises(FloatingPointError, match=name):
@@ -128,7 +126,6 @@ def test_a_number_gone_wrong_is_named(spoil, name):
         ({"discount": 1.0}, "discount.*1.0"),
         ({"adapt": "never"}, "adapt.*'never'"),
         ({"temperature": 0.0}, "temperature.*0.0"),
-        ({"prior_count": 0.0}, "prior_count.*0.0"),
         ({"updates_per_step": 0}, "updates_per_step.*0"),
     ],
 )

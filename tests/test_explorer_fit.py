@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from explorers import BOX, FixedCount, make
+from explorers import BOX, FixedCount, as_batch, exploring, make
 from torch import Tensor
 
-from baselines.explorer import Explorer, ExplorerConfig, Sample
-from baselines.networks import MLP, Adam
-from baselines.replay import Replay
+from baselines.bonuses.bonus import Sample
+from baselines.explorer import Explorer, ExplorerConfig
+from baselines.networks import MLP, Adam, Gradient
+from baselines.replay import Batch
 from baselines.settings import resolve
 
 SHIPPED: ExplorerConfig = resolve("cpu", "sac_deep", "HallwayLocalOptimum").explorer
@@ -32,19 +33,20 @@ def batches(steps: int, rows: int = 32, dtype: torch.dtype = torch.float32) -> B
 def make_double(config: ExplorerConfig) -> Explorer:
     """An explorer whose networks and Adam are of float64.
 
-    A fitted level leaves no slope in biases that move all values alike; in float32 Adam would take
-    full steps along what rounding makes of that.
+    A fitted level leaves no gradient in biases that move all values alike; in float32 Adam would
+    take full steps along what rounding makes of that.
     """
     explorer = make(config)
     for net in (explorer._net, explorer._target):
         MLP.__init__(net, [5, config.hidden, config.hidden, 1], seed=0, dtype=torch.float64)
     explorer._adam = Adam([explorer._net.params], config.learning_rate)
+    explorer._gradient = Gradient(explorer._net)
     return explorer
 
 
 def values_by_layers(net: MLP, params: Tensor, inputs: Tensor) -> Tensor:
     """(B, in) -> (B,), by ordinary layers."""
-    weights, biases = net._split(params)
+    weights, biases = net.layers(params)
     h = inputs
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         h = torch.relu(h @ weight[0] + bias[0])
@@ -62,8 +64,8 @@ def fit_by_autograd(explorer: Explorer, data: Batches) -> tuple[Tensor, Tensor, 
             params[-1] -= (values_by_layers(net, params, inputs) - targets).mean()
         params.requires_grad_()
         loss = (values_by_layers(net, params, inputs) - targets).square().mean()
-        (slope,) = torch.autograd.grad(loss, params)
-        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        (gradient,) = torch.autograd.grad(loss, params)
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         step = (mean / (1 - 0.9**t)) / ((square / (1 - 0.999**t)).sqrt() + 1e-8)
         params = params.detach() - config.learning_rate * step
         if t % config.target_every == 0:
@@ -118,11 +120,11 @@ def two_places(seed: int) -> Sample:
         share = torch.rand(n, len(low), generator=rng)
         return torch.lerp(torch.tensor(low).float(), torch.tensor(high).float(), share)
 
-    def sample(n: int) -> tuple[Tensor, Tensor, Tensor]:
+    def sample(n: int) -> Batch:
         obs, next_obs = (uniform(n, BOX.obs_low, BOX.obs_high) for _ in range(2))
         action = uniform(n, BOX.action_low, BOX.action_high)
         next_obs[:, 0] = next_obs[:, 0].abs() * action[:, 0].sign()
-        return obs, action, next_obs
+        return as_batch(obs, action, next_obs)
 
     return sample
 
@@ -130,7 +132,7 @@ def two_places(seed: int) -> Sample:
 def values_of_two_places(config: ExplorerConfig) -> np.ndarray:
     """(place, place moved to): the optimistic values that solve Bellman's equation."""
     visits, values = np.array(VISITS), np.zeros((2, 2))
-    trust = np.sqrt(visits / (visits + config.prior_count))[:, None]
+    trust = np.sqrt(visits / (visits + 1e-3))[:, None]
     for _ in range(3000):
         odds = np.exp((values - values.max(1, keepdims=True)) / config.temperature)
         worth = (odds * values).sum(1) / odds.sum(1)  # of being in a place
@@ -142,11 +144,10 @@ def values_of_two_places(config: ExplorerConfig) -> np.ndarray:
 @pytest.fixture(scope="module")
 def learnt() -> tuple[Tensor, Tensor, Tensor]:
     """Values (B, K) after 1000 steps, which places (B,) are novel, which moves (K,) lead there."""
-    count, replay, sample = PlaceCount(0), Replay(9, 3, 2, seed=0), two_places(0)
-    explorer = Explorer(BOX, count, replay, SHIPPED, discrete=False, seed=0)
+    explorer, sample = exploring(PlaceCount(0), SHIPPED), two_places(0)
     for _ in range(1000):
         explorer.adapt(sample)
-    obs, actions, _ = two_places(1)(400)  # away from the edge between the places
+    obs, actions, *_ = two_places(1)(400)  # away from the edge between the places
     obs, actions = obs[obs[:, 0].abs() > 0.5], actions[actions[:, 0].abs() > 0.25]
     return explorer.values(obs, actions), obs[:, 0] > 0, actions[:, 0] > 0
 

@@ -9,7 +9,6 @@ from explorers import BOX, GRID, make, make_discrete, rows, stream
 from scipy import stats
 from torch import Tensor
 
-from baselines.counts import bonus
 from baselines.explorer import Explorer, ExplorerConfig, bellman_targets
 from baselines.q_network import uniform_box, uniform_discrete
 
@@ -72,7 +71,7 @@ def test_an_update_fits_the_targets_of_the_definition(monkeypatch):
 
     monkeypatch.setattr(explorer, "_next_values", spy)
     explorer.adapt(stream(3))
-    obs, action, next_obs = stream(3)(12)
+    obs, action, _, next_obs, _ = stream(3)(12)
     low, high = (torch.tensor(end).float() for end in (BOX.action_low, BOX.action_high))
     for update, (online, target) in enumerate(nets):
         candidates = uniform_box(5, low, high, twin._rng)[0]
@@ -81,7 +80,7 @@ def test_an_update_fits_the_targets_of_the_definition(monkeypatch):
         for params in (online, target):
             twin._net.params.copy_(params)
             values.append(twin.values(next_obs[batch], candidates).tolist())
-        bonuses = bonus(explorer.count.paired(obs[batch], action[batch])).tolist()
+        bonuses = explorer.bonus.paired(obs[batch], action[batch]).tolist()
         expected = [
             loop_target(b, o, t, [0.0] * 5, 0.99, 0.1)
             for b, o, t in zip(bonuses, *values, strict=True)
@@ -97,14 +96,14 @@ def test_the_bonus_is_the_one_of_now(monkeypatch):
     """The same net, sample and candidates twice: targets differ by what the visits between took."""
     explorer = make(ExplorerConfig(hidden=16, batch_size=8, updates_per_step=1, optimism=False))
     seen, state, bonuses = spy_on_targets(explorer, monkeypatch), explorer.state_dict(), []
-    obs, action, _ = stream()(8)
+    obs, action, *_ = stream()(8)
     for _ in range(2):
-        explorer.load_state_dict(state | {"count": explorer.count.state_dict()})
+        explorer.load_state_dict(state | {"bonus": explorer.bonus.state_dict()})
         explorer.adapt(stream())
-        bonuses.append(bonus(explorer.count.paired(obs, action)))
+        bonuses.append(explorer.bonus.paired(obs, action))
         for visit in zip(obs, action, strict=True):
             for _ in range(20):
-                explorer.count.visit(*visit)
+                explorer.bonus.visit(*visit)
     unclipped = (seen[0] > 0) & (seen[1] > 0)
     assert unclipped.sum() > 2
     taken = (bonuses[0] - bonuses[1])[unclipped]
@@ -146,11 +145,11 @@ def test_discrete_targets_count_every_draw(monkeypatch):
     explorer, twin = make_discrete(config), make_discrete(config)
     seen = spy_on_targets(explorer, monkeypatch)
     explorer.adapt(stream(3, GRID))
-    obs, action, next_obs = stream(3, GRID)(6)
+    obs, action, _, next_obs, _ = stream(3, GRID)(6)
     draws = torch.randint(4, (7,), generator=twin._rng)
     assert len(set(draws.bincount(minlength=4).tolist())) > 1, "all equally often shows nothing"
     values = twin.values(next_obs, draws[:, None].float()).tolist()  # fresh target: the same net
-    bonuses = bonus(explorer.count.paired(obs, action)).tolist()
+    bonuses = explorer.bonus.paired(obs, action).tolist()
     expected = [
         loop_target(b, v, v, [0.0] * 7, 0.99, 0.1) for b, v in zip(bonuses, values, strict=True)
     ]
@@ -171,13 +170,13 @@ def test_update_temperature_follows_the_behaviours_unless_set():
 def test_candidates_are_fresh_at_every_update(monkeypatch):
     explorer = make()
     seen: list[Tensor] = []
-    grid = explorer.count.grid
+    trust = explorer.bonus.trust
 
     def spy(obs: Tensor, actions: Tensor) -> Tensor:
         seen.append(actions)
-        return grid(obs, actions)
+        return trust(obs, actions)
 
-    monkeypatch.setattr(explorer.count, "grid", spy)
+    monkeypatch.setattr(explorer.bonus, "trust", spy)
     explorer.adapt(stream())
     assert [x.shape for x in seen] == [(12, 2)] * 2  # one question per update
     assert not torch.equal(*seen)

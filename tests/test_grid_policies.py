@@ -69,13 +69,13 @@ def test_behaviour_is_the_product_of_both_policies():
     settings = {
         "hidden": 16, "warmup_steps": 0, "candidates": 4000, "train_temperature": 0.1,
         "explorer.hidden": 16, "explorer.behaviour_candidates": 3, "explorer.temperature": 0.05,
-        "explorer.prior_count": 1e-9,
+        "bonus.prior_count": 1e-9,
     }  # fmt: skip
     agent = build(
         "ddqn_deep", "GridWorld", resolve("cpu", "ddqn_deep", "GridWorld", settings), seed=0
     )
     for action in range(4):
-        agent.explorer.count.visit(OBS, action)
+        agent.explorer.bonus.visit(OBS, action)
     at = agent.as_tensor(OBS)[None]
     task = torch.softmax(agent.values(at)[0].double() / 0.1, 0).numpy()
     novelty = agent.explorer.values(at, torch.arange(4.0)[:, None])[0].double()

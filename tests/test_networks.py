@@ -13,9 +13,9 @@ from baselines.networks import MLP, Adam, GaussianActor, spawn_seeds
 DOUBLE = torch.float64
 
 
-def random_net(sizes: list[int], copies: int, seed: int = 0) -> MLP:
+def random_net(sizes: list[int], members: int, seed: int = 0) -> MLP:
     """A float64 network, biases included in the randomness."""
-    net = MLP(sizes, copies=copies, seed=seed, dtype=DOUBLE)
+    net = MLP(sizes, members=members, seed=seed, dtype=DOUBLE)
     net.params += 0.3 * torch.randn(net.params.shape, generator=rng(seed), dtype=DOUBLE)
     return net
 
@@ -25,64 +25,64 @@ def rng(seed: int) -> torch.Generator:
 
 
 def plain(net: MLP, params: Tensor, x: Tensor) -> Tensor:
-    """The same outputs, (copies, out, B), one copy after another and by ordinary layers."""
-    weights, biases = net._split(params)
+    """The same outputs, (members, out, B), one member after another and by ordinary layers."""
+    weights, biases = net.layers(params)
     outputs = []
-    for copy in range(net.copies):
+    for member in range(net.members):
         h = x
         for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-            h = torch.relu(h @ weight[copy] + bias[copy])
-        outputs.append(weights[-1][copy] @ h.T + biases[-1][copy])
+            h = torch.relu(h @ weight[member] + bias[member])
+        outputs.append(weights[-1][member] @ h.T + biases[-1][member])
     return torch.stack(outputs)
 
 
 @pytest.mark.parametrize("sizes", [[3, 7, 1], [3, 7, 5, 4], [3, 6, 6, 6, 1]])
-@pytest.mark.parametrize("copies", [1, 2])
-def test_forward_and_gradient_agree_with_autograd(sizes: list[int], copies: int):
-    net = random_net(sizes, copies)
+@pytest.mark.parametrize("members", [1, 2])
+def test_forward_and_gradient_agree_with_autograd(sizes: list[int], members: int):
+    net = random_net(sizes, members)
     x = torch.randn(11, 3, generator=rng(1), dtype=DOUBLE)
-    slope = torch.randn(copies, sizes[-1], 11, generator=rng(2), dtype=DOUBLE)
+    output_gradient = torch.randn(members, sizes[-1], 11, generator=rng(2), dtype=DOUBLE)
     params = net.params.clone().requires_grad_()
     expected = plain(net, params, x)
     out, inputs = net.forward(x)
     torch.testing.assert_close(out, expected.detach())
-    (gradient,) = torch.autograd.grad((expected * slope).sum(), params)
-    torch.testing.assert_close(net.gradient(inputs, slope), gradient)
+    (gradient,) = torch.autograd.grad((expected * output_gradient).sum(), params)
+    torch.testing.assert_close(net.gradient(inputs, output_gradient), gradient)
 
 
-def test_input_slope_is_that_of_the_chosen_copy():
-    net = random_net([5, 8, 8, 1], copies=2)
+def test_input_gradient_is_that_of_the_chosen_member():
+    net = random_net([5, 8, 8, 1], members=2)
     x = torch.randn(40, 5, generator=rng(1), dtype=DOUBLE, requires_grad=True)
     smallest, choice = plain(net, net.params, x)[:, 0].min(0)
     assert 0 < choice.sum() < 40
     (expected,) = torch.autograd.grad(smallest.sum(), x)
     _, inputs = net.forward(x.detach())
-    torch.testing.assert_close(net.input_slope(inputs, choice, 2), expected[:, -2:])
+    torch.testing.assert_close(net.input_gradient(inputs, choice, 2), expected[:, -2:])
 
 
-def test_copies_are_separate_networks():
-    both = random_net([4, 6, 6, 1], copies=2)
+def test_members_are_separate_networks():
+    both = random_net([4, 6, 6, 1], members=2)
     x = torch.randn(9, 4, generator=rng(1), dtype=DOUBLE)
     out, _ = both.forward(x)
-    for copy in range(2):
+    for member in range(2):
         alone = MLP([4, 6, 6, 1], seed=0, dtype=DOUBLE)
         for mine, theirs in zip(
             alone._weights + alone._biases, both._weights + both._biases, strict=True
         ):
-            mine.copy_(theirs[copy : copy + 1])
-        torch.testing.assert_close(alone.forward(x)[0][0], out[copy])
+            mine.copy_(theirs[member : member + 1])
+        torch.testing.assert_close(alone.forward(x)[0][0], out[member])
     assert not torch.allclose(out[0], out[1])
 
 
 def test_predict_is_forward_for_one_row():
-    net = random_net([3, 7, 7, 4], copies=1)
+    net = random_net([3, 7, 7, 4], members=1)
     x = np.array([0.3, -1.0, 2.0])
     out, _ = net.forward(torch.from_numpy(x)[None])
     np.testing.assert_allclose(net.predict(x), out[0, :, 0].numpy(), rtol=1e-12)
 
 
 def test_initial_weights_are_orthogonal_and_biases_zero():
-    net = MLP([3, 32, 32, 2], copies=2, seed=5)
+    net = MLP([3, 32, 32, 2], members=2, seed=5)
     for weight in net._weights:
         for matrix in weight:
             small = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
@@ -148,15 +148,15 @@ def test_log_std_stays_between_its_limits():
     for raw, log_std in ((-50.0, -5.0), (0.0, -1.5), (50.0, 2.0)):
         actor = one_dimensional_actor(-1, 1, 0.0, raw)
         draw = actor.draw(torch.zeros(200_000, 1, dtype=DOUBLE), rng(0))
-        assert draw.spread.std().item() == pytest.approx(math.exp(log_std), rel=0.01)
+        assert draw.scaled_noise.std().item() == pytest.approx(math.exp(log_std), rel=0.01)
 
 
 def test_actor_gradient_agrees_with_autograd():
     """Of a loss of the first six of ten draws, with unequal bounds."""
-    net = random_net([3, 8, 8, 4], copies=1)
+    net = random_net([3, 8, 8, 4], members=1)
     low, high = np.array([-1.0, -4.0]), np.array([1.0, 0.5])
     obs = torch.randn(10, 3, generator=rng(1), dtype=DOUBLE)
-    slope = torch.randn(6, 2, generator=rng(2), dtype=DOUBLE)
+    output_gradient = torch.randn(6, 2, generator=rng(2), dtype=DOUBLE)
     weight = torch.tensor(0.37, dtype=DOUBLE)
     draw = GaussianActor(net, low, high).draw(obs, rng(3))
     params = net.params.clone().requires_grad_()
@@ -168,9 +168,9 @@ def test_actor_gradient_agrees_with_autograd():
     density = Normal(0.0, 1.0).log_prob(noise) - log_std - (half * (1 - tanh**2)).log()
     torch.testing.assert_close(draw.action, (centre + half * tanh).detach())
     torch.testing.assert_close(draw.log_prob, density.sum(1).detach())
-    loss = ((centre + half * tanh)[:6] * slope).sum() + weight * density[:6].sum()
+    loss = ((centre + half * tanh)[:6] * output_gradient).sum() + weight * density[:6].sum()
     (expected,) = torch.autograd.grad(loss, params)
-    gradient = GaussianActor(net, low, high).gradient(draw, slope, weight)
+    gradient = GaussianActor(net, low, high).gradient(draw, output_gradient, weight)
     torch.testing.assert_close(gradient, expected)
 
 

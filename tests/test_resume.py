@@ -246,7 +246,7 @@ def test_a_checkpoint_of_another_version_is_refused_by_name(tmp_path):
     folder = checkpoint.Checkpoints(checkpoint_folder(store, spec.key))
     agent = build(spec.agent, spec.task, spec.config, seed=0)
     state = agent.state_dict()
-    del state["count"]
+    del state["bonus"]
     progress = {"episode": 1, "env_steps": HORIZON, "seconds": 1.0}
     visits = Coverage(spec.task).state_dict()
     folder.save(1, {"agent": state, "coverage": visits, "progress": progress})

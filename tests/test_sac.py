@@ -94,14 +94,14 @@ def test_truncation_bootstraps_and_termination_does_not(terminated: bool, trunca
         torch.testing.assert_close(y, torch.full((4,), 5 + 0.99 * 1000), rtol=0.01, atol=0)
 
 
-def test_values_add_up_with_their_slopes():
+def test_values_add_up_with_their_gradients():
     agent = trained()
     obs, action = torch.zeros(4, OBS_DIM), torch.full((4, ACTION_DIM), 0.1)
     one = agent.actor_value(obs, action)
     both = one + 0.5 * one
     torch.testing.assert_close(both.value, 1.5 * one.value)
-    torch.testing.assert_close(both.slope, 1.5 * one.slope)
-    assert one.value.shape == (4,) and one.slope.shape == (4, ACTION_DIM)
+    torch.testing.assert_close(both.gradient, 1.5 * one.gradient)
+    assert one.value.shape == (4,) and one.gradient.shape == (4, ACTION_DIM)
 
 
 # --- schedule

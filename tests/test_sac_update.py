@@ -34,7 +34,7 @@ def trained(seed: int) -> SAC:
 def mlp64(net: MLP, params: Tensor, x: Tensor) -> Tensor:
     """(B, in) -> (copies, out, B), in the precision of its arguments."""
     weights, biases = net._split(params)
-    h = x.expand(net.copies, *x.shape)
+    h = x.expand(net.members, *x.shape)
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         h = torch.relu(h @ weight + bias)
     return weights[-1] @ h.mT + biases[-1]
@@ -79,24 +79,24 @@ def update64(agent: SAC) -> dict[str, Any]:
     critic.requires_grad_()
     q = mlp64(agent.critic.net, critic, torch.cat((batch.obs, batch.action), 1))[:, 0]
     critic_loss = ((q[0] - y) ** 2).mean() + ((q[1] - y) ** 2).mean()
-    (slope,) = torch.autograd.grad(critic_loss, critic)
+    (gradient,) = torch.autograd.grad(critic_loss, critic)
     rate = config.learning_rate
-    new_critic = adam64(state["critic"]["adam"]["0"], critic.detach(), slope, rate)
+    new_critic = adam64(state["critic"]["adam"]["0"], critic.detach(), gradient, rate)
 
     action, log_prob = policy64(agent, actor, batch.obs, noise[:n])
     q_pi = mlp64(agent.critic.net, new_critic, torch.cat((batch.obs, action), 1))[:, 0]
     actor_loss = (alpha.detach() * log_prob - q_pi.min(0).values).mean()
     alpha_loss = (alpha * (-log_prob.detach() + ACTION_DIM)).mean()
-    (actor_slope,) = torch.autograd.grad(actor_loss, actor)
-    (alpha_slope,) = torch.autograd.grad(alpha_loss, log_alpha)
+    (actor_gradient,) = torch.autograd.grad(actor_loss, actor)
+    (alpha_gradient,) = torch.autograd.grad(alpha_loss, log_alpha)
     return {
         "target": y.mean(),
         "critic_loss": critic_loss.detach(),
         "actor_loss": actor_loss.detach(),
         "entropy": -log_prob.mean().detach(),
         "critic": new_critic,
-        "actor": adam64(state["actor_adam"]["0"], actor.detach(), actor_slope, rate),
-        "log_alpha": adam64(state["actor_adam"]["1"], log_alpha.detach(), alpha_slope, rate),
+        "actor": adam64(state["actor_adam"]["0"], actor.detach(), actor_gradient, rate),
+        "log_alpha": adam64(state["actor_adam"]["1"], log_alpha.detach(), alpha_gradient, rate),
         "slow": target + config.tau * (new_critic - target),
     }
 

@@ -24,7 +24,7 @@ PAPER_EXPLORER = {
     "batch_size": 128,
     "update_candidates": 64, "behaviour_candidates": 64, "temperature": 0.1,
     "update_temperature": None,
-    "prior_count": 1e-3, "discount": 0.99, "updates_per_step": 2, "target_every": 2,
+    "discount": 0.99, "updates_per_step": 2, "target_every": 2,
     "optimism": True, "start_after": 128, "adapt": "step",
 }  # fmt: skip
 PAPER_DDQN = {
@@ -41,9 +41,10 @@ def test_paper_preset_is_the_published_one():
     config = asdict(resolve("paper", "sac_deep", "WalkerExplore"))
     assert {name: config[name] for name in PAPER_SAC} == PAPER_SAC
     assert config["explorer"] == PAPER_EXPLORER
-    assert config["count"] == {
-        "state_scale": 0.16, "tolerance": 0.5, "action_scale": 1.0, "max_rows": 32768,
-        "backend": "product",
+    assert config["bonus"]["kind"] == "kernel" and config["bonus"]["prior_count"] == 1e-3
+    assert config["bonus"]["kernel"] == {
+        "state_scale": 0.16, "state_factor": 1.0, "tolerance": 0.5, "action_scale": 1.0,
+        "max_rows": 32768, "backend": "product",
     }  # fmt: skip
 
 
@@ -64,14 +65,14 @@ def test_kernels_belong_to_the_task():
         if expected is None:
             continue
         for preset in PRESETS:
-            count = resolve(preset, "sac_bbe", sheet.name).count
+            count = resolve(preset, "sac_bbe", sheet.name).bonus.kernel
             assert (count.state_scale, count.tolerance) == expected
 
 
 def test_a_task_without_a_kernel_gets_the_papers_rule(monkeypatch):
     sheet = replace(lookup("ReacherHard"), count_scale=None, count_tolerance=None)
     monkeypatch.setattr("baselines.settings.lookup", lambda task: sheet)
-    count = resolve("cpu", "sac_bbe", "ReacherHard").count
+    count = resolve("cpu", "sac_bbe", "ReacherHard").bonus.kernel
     assert count.state_scale == pytest.approx(0.0609, abs=1e-4) and count.tolerance == 0.9
 
 
@@ -110,15 +111,15 @@ def test_a_variant_is_its_algorithm_but_for_what_it_names(label):
     plain = asdict(resolve("cpu", label.split(".")[0], task))
     config = resolve("cpu", label, task)
     for path, value in VARIANTS[label].items():
-        name, _, rest = path.partition(".")
-        assert (getattr(getattr(config, name), rest) if rest else getattr(config, name)) == value
-        if rest:
-            plain[name][rest] = value
-        else:
-            plain[name] = value
+        *parents, name = path.split(".")
+        part = plain
+        for parent in parents:
+            part = part[parent]
+        assert name in part and part[name] != value
+        part[name] = value
     assert asdict(config) == plain
     assert build(label, task, config, seed=0).config == config
-    assert budget("cpu", label, task) == (300 if task == "GridWorld" else 100)
+    assert budget("cpu", label, task) == (300 if task == "GridWorld" else 150)
     assert budget("cpu", "ddqn", "GridWorld") == 400
 
 
@@ -188,7 +189,7 @@ def test_budgets_of_preset_paper_are_the_published_ones(agent, task, episodes):
 def test_agents_command_lists_and_compares(capsys):
     agents_command([])
     lines = capsys.readouterr().out
-    assert all(name in lines for name in AGENTS) and "explorer.prior_count" in lines
+    assert all(name in lines for name in AGENTS) and "bonus.prior_count" in lines
     assert main(["agents", "--diff", "sac", "sac_bbe"]) == 0
     difference = capsys.readouterr().out
     assert "bonus_scale" in difference and "learning_rate" not in difference

@@ -8,7 +8,8 @@ every obs with every action.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ _NEAR = 192.0  # halved squared norm of a key up to which float32 is exact enoug
 _KEOPS_NEAR = 8192.0  # the same where keys are subtracted, and only their rounding counts
 LONGEST = 1e30  # 1/2 |key|^2 of what float32 can still hold; a longer key is a broken world
 _BLOCK_VALUES = 2**18, 2**24  # kernel values in work at a time: in a CPU's cache; on a GPU
+_SERIES_DEGREE = 7  # of the action kernel's power series: wrong by less than 1e-6 of its value
+_SERIES_REACH = 0.51  # largest |a . b| that the degree is enough for: two actions of width 1
 
 
 class Normaliser:
@@ -45,7 +48,57 @@ class Normaliser:
         return (rows.reshape(-1, len(self._gain)) - self._centre) * self._gain
 
 
-class Rows(NamedTuple):
+class ActionSeries:
+    """The action kernel as a short sum of products: exp(-1/2 |a - b|^2) = f(a) . f(b).
+
+    exp(a . b) is a power series in the products of powers of a and b, and short where actions lie
+    close together in units of the kernel's width, as they do in the paper. A table that keeps f of
+    its rows answers for any number of actions without a single exponential of them.
+    """
+
+    def __init__(self, action_dim: int, device: torch.device) -> None:
+        self._longest = _BASE_TWO * math.sqrt(_SERIES_REACH / action_dim)  # of one coordinate
+        powers = torch.arange(_SERIES_DEGREE + 1, device=device)
+        self._powers = powers.double()
+        self._norms = torch.lgamma(self._powers + 1).mul(0.5).exp()  # sqrt(k!)
+        degrees = sum(torch.meshgrid(*[powers] * action_dim, indexing="ij"))
+        self._kept = (torch.as_tensor(degrees).flatten() <= _SERIES_DEGREE).nonzero()[:, 0]
+
+    @staticmethod
+    def covers(action_dim: int, scale: float) -> bool:
+        """Whether it is exact, and short, for keys of this many actions of this kernel width."""
+        return action_dim <= 2 and action_dim / (4 * scale**2) < _SERIES_REACH
+
+    def covers_keys(self, keys: Tensor) -> bool:
+        """Whether these keys (B, A) are within the range of actions that it is exact for."""
+        return keys.numel() == 0 or float(keys.abs().max()) <= self._longest
+
+    @property
+    def length(self) -> int:
+        """How many numbers f has."""
+        return len(self._kept)
+
+    def __call__(self, keys: Tensor) -> Tensor:
+        """Action keys (B, A) -> f (B, length), float32."""
+        keys = keys / _BASE_TWO
+        terms = keys[:, :, None] ** self._powers / self._norms  # (B, A, degree + 1)
+        first, *others = terms.unbind(1)
+        for other in others:
+            first = (first[:, :, None] * other[:, None]).flatten(1)
+        gauss = keys.square().sum(1, keepdim=True).mul_(-0.5).exp_()
+        return (first[:, self._kept] * gauss).float()
+
+
+class Part(NamedTuple):
+    """Rows whose distances are computed in one precision."""
+
+    lifted: Tensor  # (n, O + A + 4), float32 or float64
+    weights: Tensor  # (n,) float32
+    weighted: Tensor  # (n, series length) float32: weight times f of the row's action
+
+
+@dataclass(frozen=True)
+class Rows:
     """The used rows of a table, lifted: a part x is stored as [x, -1/2 |x|^2, 1].
 
     The product with a query lifted to [q, 1, -1/2 |q|^2] is then -1/2 |q - x|^2.
@@ -56,6 +109,8 @@ class Rows(NamedTuple):
     weights: Tensor  # (n,) float64
     obs_dim: int
     reach: float  # no part of a row is longer, in 1/2 |x|^2
+    series: ActionSeries | None  # of the action kernel, where one covers it
+    features: Tensor  # (n, series length, or 0) float32: f of each row's action
 
     @property
     def keys(self) -> Tensor:
@@ -63,25 +118,29 @@ class Rows(NamedTuple):
         split = self.obs_dim + 2
         return torch.cat([self.lifted[:, : self.obs_dim], self.lifted[:, split:-2]], dim=1)
 
-    def kernel(self, obs: Tensor, action: Tensor) -> Tensor:
-        """(1, O), (1, A) -> (n,) float64: the unweighted kernel between one key and each row."""
-        query = torch.cat([_lift_queries(obs), _lift_queries(action)], dim=1)[0]
-        return torch.mv(self.lifted, query).clamp_(min=_LOWEST_POWER).exp2_()
-
-    def split(self, length: float) -> "list[Rows]":
-        """All rows, with no weight where a part is longer than `length` (1/2 |x|^2); and those."""
-        if self.reach <= length:
-            return [self]
-        far = half_norms(self.lifted, self.obs_dim) > length
-        near = self._replace(weights=self.weights.masked_fill(far, 0))
-        lifted, weights = self.lifted[far], self.weights[far]
-        return [near, self._replace(lifted=lifted, single=lifted, weights=weights)]
+    @cached_property
+    def parts(self) -> list[Part]:
+        """All rows for float32, far ones without weight, then only the far ones for float64."""
+        weights = self.weights.float()
+        weighted = self.features * weights[:, None]
+        if self.reach <= _NEAR:
+            return [Part(self.single, weights, weighted)]
+        far = (half_norms(self.lifted, self.obs_dim) > _NEAR).nonzero()[:, 0]
+        distant = Part(self.lifted[far], weights[far], weighted[far])
+        near = weights.index_fill(0, far, 0), weighted.index_fill(0, far, 0)
+        return [Part(self.single, *near), distant]
 
 
 def lift_rows(obs: Tensor, action: Tensor) -> Tensor:
     """(n, O), (n, A) -> (n, O + A + 4): both parts lifted as rows are stored."""
     ones = torch.ones_like(obs[:, :1])
     return torch.cat([obs, _half_norm(obs), ones, action, _half_norm(action), ones], dim=1)
+
+
+def row_kernel(lifted: Tensor, obs: Tensor, action: Tensor) -> Tensor:
+    """(n, O + A + 4), (1, O), (1, A) -> (n,) float64: the kernel between one key and each row."""
+    query = torch.cat([_lift_queries(obs), _lift_queries(action)], dim=1)[0]
+    return torch.mv(lifted, query).clamp_(min=_LOWEST_POWER).exp2_()
 
 
 def half_norms(lifted: Tensor, obs_dim: int) -> Tensor:
@@ -114,27 +173,40 @@ class ByProduct:
         """(B, O), (B, A) -> (B,)."""
         queries = torch.cat([_lift_queries(obs), _lift_queries(action)], dim=1)
         total = torch.zeros(len(obs), device=obs.device)
-        for lifted, weights in self._blocks(rows, len(obs)):
-            total.addmv_(self._kernel("pairs", lifted, queries).T, weights)
+        for part in self._blocks(rows, len(obs)):
+            total.addmv_(self._kernel("pairs", part.lifted, queries).T, part.weights)
         return total
 
     def grid(self, rows: Rows, obs: Tensor, actions: Tensor) -> Tensor:
         """N = (K_obs diag(w)) K_action^T: exact, from (B + K) n kernel values instead of B K n."""
+        series = rows.series
+        if series is not None and len(actions) > series.length:  # fewer are cheaper without
+            return self._with_series(rows, obs, series) @ series(actions).T
         split = rows.obs_dim + 2
         obs, actions = _lift_queries(obs), _lift_queries(actions)
         total = torch.zeros(len(obs), len(actions), device=obs.device)
-        for lifted, weights in self._blocks(rows, max(len(obs), len(actions))):
-            action_kernel = self._kernel("action", lifted[:, split:], actions)  # (m, K)
-            obs_kernel = self._kernel("obs", lifted[:, :split], obs)  # (m, B)
-            total.addmm_(obs_kernel.T, action_kernel.mul_(weights[:, None]))
+        for part in self._blocks(rows, max(len(obs), len(actions))):
+            action_kernel = self._kernel("action", part.lifted[:, split:], actions)  # (m, K)
+            obs_kernel = self._kernel("obs", part.lifted[:, :split], obs)  # (m, B)
+            total.addmm_(obs_kernel.T, action_kernel.mul_(part.weights[:, None]))
         return total
 
-    def _blocks(self, rows: Rows, width: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Runs of (lifted, weights), near ones in float32, for `width` kernel values per row."""
+    def _with_series(self, rows: Rows, obs: Tensor, series: ActionSeries) -> Tensor:
+        """K_obs diag(w) f(rows), (B, series length): its product with f(action) is a count."""
+        queries, split = _lift_queries(obs), rows.obs_dim + 2
+        total = torch.zeros(len(obs), series.length, device=obs.device)
+        for part in self._blocks(rows, len(obs)):
+            obs_kernel = self._kernel("obs", part.lifted[:, :split], queries)  # (m, B)
+            total.addmm_(obs_kernel.T, part.weighted)
+        return total
+
+    def _blocks(self, rows: Rows, width: int) -> Iterator[Part]:
+        """Runs of rows, in float32 where that is exact, for `width` kernel values per row."""
         length = max(256, _BLOCK_VALUES[rows.lifted.device.type != "cpu"] // width)
-        for part in rows.split(_NEAR):
-            weights = part.weights.float()
-            yield from zip(part.single.split(length), weights.split(length), strict=True)
+        for part in rows.parts:
+            for start in range(0, len(part.lifted), length):
+                block = slice(start, start + length)
+                yield Part(part.lifted[block], part.weights[block], part.weighted[block])
 
     def _kernel(self, name: str, lifted: Tensor, queries: Tensor) -> Tensor:
         """(m, D + 2), (B, D + 2) -> (m, B) float32, with distances in the rows' precision."""

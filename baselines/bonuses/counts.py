@@ -7,11 +7,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition, check_ranges
-from baselines.kernels import BACKENDS, LONGEST, Normaliser, Rows, half_norms, lift_rows
+from baselines.agent import Bounds, State, check_ranges
+from baselines.bonuses.kernels import (
+    BACKENDS,
+    LONGEST,
+    ActionSeries,
+    Normaliser,
+    Rows,
+    half_norms,
+    lift_rows,
+    row_kernel,
+)
 from explore_suite.errors import SettingError
-
-_FIRST_COUNT = 1e-8  # keeps the bonus of a never visited key finite before the cap; authors' value
 
 
 class Count(Protocol):
@@ -33,11 +40,6 @@ class Count(Protocol):
         """Inverse of `state_dict`."""
 
 
-def bonus(counts: Tensor) -> Tensor:
-    """Novelty in (0, 1]: one for the unseen, falling as the inverse root of the visits."""
-    return (counts + _FIRST_COUNT).rsqrt().clamp(max=1)
-
-
 def bandwidth(obs_dim: int, n: int = 2**22) -> float:
     """Kernel scale for observations normalised to [0, 1]: the paper's rule, 0.3 times Silverman's.
 
@@ -47,10 +49,11 @@ def bandwidth(obs_dim: int, n: int = 2**22) -> float:
 
 
 @dataclass(frozen=True)
-class CountConfig:
+class KernelConfig:
     """What a kernel count looks like; scale and tolerance belong to the task."""
 
     state_scale: float = 0.1  # kernel width, in observations scaled to [0, 1]; see `bandwidth`
+    state_factor: float = 1.0  # multiplies state_scale; for ablations of the task's own kernel
     tolerance: float = 0.9  # kernel value above which two visits share a row; .9 or .5 in the code
     action_scale: float = 1.0  # kernel width, in actions scaled to [0, 1]; paper
     max_rows: int = 32768  # size of the table; paper
@@ -64,7 +67,12 @@ class CountConfig:
             raise SettingError(f"tolerance must lie in (0, 1), got {self.tolerance}")
         if self.max_rows < 2:
             raise SettingError(f"max_rows must be at least 2, got {self.max_rows}")
-        check_ranges(self, positive="state_scale action_scale", fractions="")
+        check_ranges(self, positive="state_scale state_factor action_scale", fractions="")
+
+    @property
+    def width(self) -> float:
+        """The kernel's width in observations scaled to [0, 1]."""
+        return self.state_scale * self.state_factor
 
 
 class KernelCount:
@@ -79,7 +87,7 @@ class KernelCount:
     def __init__(
         self,
         bounds: Bounds,
-        config: CountConfig,
+        config: KernelConfig,
         *,
         seed: int,
         device: torch.device | str = "cpu",
@@ -87,7 +95,7 @@ class KernelCount:
         self._tolerance, self._backend = config.tolerance, BACKENDS[config.backend]()
         self._device = torch.device(device)
         low, high = bounds.obs_low, bounds.obs_high
-        self._obs_key = Normaliser("obs", low, high, config.state_scale, self._device)
+        self._obs_key = Normaliser("obs", low, high, config.width, self._device)
         low, high = bounds.action_low, bounds.action_high
         self._action_key = Normaliser("action", low, high, config.action_scale, self._device)
         self._obs_dim = len(bounds.obs_low)
@@ -96,6 +104,12 @@ class KernelCount:
         self._single = self._lifted.float()
         self._weights = torch.zeros(config.max_rows, dtype=torch.float64, device=self._device)
         self._size, self._reach = 0, 0.0  # rows in use; the longest key so far, evicted or not
+        dim = len(bounds.action_low)
+        covered = config.backend == "product" and ActionSeries.covers(dim, config.action_scale)
+        self._series = ActionSeries(dim, self._device) if covered else None
+        length = self._series.length if self._series else 0
+        self._features = torch.zeros(config.max_rows, length, device=self._device)
+        self._rows: Rows | None = None  # as of the last visit
         self._generator = torch.Generator().manual_seed(seed)  # on the CPU for every device
 
     def __len__(self) -> int:
@@ -104,48 +118,63 @@ class KernelCount:
 
     @property
     def rows(self) -> Rows:
-        """The rows in use, as views: later visits show in them."""
-        lifted, single = self._lifted[: self._size], self._single[: self._size]
-        return Rows(lifted, single, self._weights[: self._size], self._obs_dim, self._reach)
+        """The rows in use, good until the next visit."""
+        if self._rows is None:
+            n, series = self._size, self._series
+            self._rows = Rows(
+                self._lifted[:n], self._single[:n], self._weights[:n], self._obs_dim, self._reach,
+                series, self._features[:n],
+            )  # fmt: skip
+        return self._rows
 
     def visit(self, obs: Any, action: Any) -> float:
         """The count of one (obs, action) before this visit; then records the visit."""
         obs_key, action_key = self._obs_key(obs), self._action_key(action)
-        rows = self.rows
-        kernel = rows.kernel(obs_key, action_key)  # (n,)
+        weights = self._weights[: self._size]
+        kernel = row_kernel(self._lifted[: self._size], obs_key, action_key)  # (n,)
         near = (kernel > self._tolerance).nonzero()[:, 0]
-        count = float(kernel @ rows.weights)
+        count = float(kernel @ weights)
+        self._rows = None
         if len(near):
-            rows.weights[near] += 1 / len(near)
+            weights[near] += 1 / len(near)
         else:
             self._insert(obs_key, action_key)
         return count
 
     def paired(self, obs: Any, action: Any) -> Tensor:
         """(B, O), (B, A) -> (B,): the count of each obs with its own action."""
-        obs_keys, action_keys = self._obs_key(obs), self._action_key(action)
+        obs_keys, action_keys = self._obs_key(obs), self._covered(self._action_key(action))
         if self._size == 0:
             return torch.zeros(len(obs_keys), device=self._device)
         return self._backend.paired(self.rows, obs_keys, action_keys).float()
 
     def grid(self, obs: Any, actions: Any) -> Tensor:
         """(B, O), (K, A) -> (B, K): the count of every obs with every action."""
-        obs_keys, action_keys = self._obs_key(obs), self._action_key(actions)
+        obs_keys, action_keys = self._obs_key(obs), self._covered(self._action_key(actions))
         if self._size == 0:
             return torch.zeros(len(obs_keys), len(action_keys), device=self._device)
         return self._backend.grid(self.rows, obs_keys, action_keys).float()
+
+    def _covered(self, action_keys: Tensor) -> Tensor:
+        """The same keys; the series is given up for good at the first one it does not cover."""
+        if self._series is not None and not self._series.covers_keys(action_keys):
+            self._series = self._rows = None
+        return action_keys
 
     def _insert(self, obs_key: Tensor, action_key: Tensor) -> None:
         """A new row of weight 1, in the next free slot or in that of an evicted row."""
         row = lift_rows(obs_key, action_key)
         length = float(half_norms(row, self._obs_dim))
         if not length < LONGEST:  # nor NaN: it would spoil every later count
-            visits = round(float(self.rows.weights.sum()))
+            visits = round(float(self._weights[: self._size].sum()))
             raise FloatingPointError(
                 f"step {visits + 1}: key is not finite: obs {obs_key}, action {action_key}"
             )
         slot = self._free_slot()
         self._lifted[slot], self._single[slot], self._weights[slot] = row[0], row[0], 1
+        self._covered(action_key)
+        if self._series is not None:
+            self._features[slot] = self._series(action_key)[0]
         self._reach = max(self._reach, length)
 
     def _free_slot(self) -> int:
@@ -174,36 +203,11 @@ class KernelCount:
         self._size, self._reach = rows, state["reach"]
         self._lifted[:rows], self._weights[:rows] = state["lifted"], state["weights"]
         self._single[:rows] = state["lifted"]
+        self._rows = None
+        actions = self._covered(self.rows.keys[:, self._obs_dim :])
+        if self._series is not None:
+            self._features[:rows] = self._series(actions)
         self._generator.set_state(state["generator"])
-
-
-class Novelty:
-    """The bonus of each visit, by the count before it, and the mean of those since last asked."""
-
-    def __init__(self, count: Count) -> None:
-        self._count = count
-        self._total, self._visits = 0.0, 0
-
-    def visit(self, transition: Transition) -> float:
-        """Records the visit and returns its bonus."""
-        count = self._count.visit(transition.obs, transition.action)
-        novelty = float(bonus(torch.tensor(count)))
-        self._total, self._visits = self._total + novelty, self._visits + 1
-        return novelty
-
-    def mean(self) -> dict[str, float]:
-        """The mean bonus, under the name that progress shows; forgets what it was the mean of."""
-        mean = {"explore_bonus": self._total / self._visits} if self._visits else {}
-        self._total, self._visits = 0.0, 0
-        return mean
-
-    def state_dict(self) -> State:
-        """What the next mean is of; the count keeps its own state."""
-        return {"total": self._total, "visits": self._visits}
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        self._total, self._visits = state["total"], state["visits"]
 
 
 class TableCount:

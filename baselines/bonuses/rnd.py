@@ -1,0 +1,136 @@
+"""Random network distillation (Burda et al., 2018): new is what a network cannot yet predict.
+
+A predictor learns the output of a fixed random network on the observations visited so far; its
+error is the bonus. Different from the publication: observations are vectors scaled by the task's
+typical range instead of images whitened by running moments, the error is divided by its own running
+deviation instead of that of a discounted return, and the bonus is capped at 1 as all bonuses are.
+Learning is by ordinary autograd: a bonus needs no gradients by hand.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from baselines.agent import Bounds, State, check_ranges
+from baselines.bonuses.bonus import Sample
+from baselines.networks import spawn_seeds
+from baselines.q_network import Scale
+
+
+@dataclass(frozen=True)
+class RNDConfig:
+    """Sizes for observations of a few numbers; the publication's are for images."""
+
+    hidden: int = 64  # units per hidden layer, of predictor and random network
+    layers: int = 2  # hidden layers
+    features: int = 16  # outputs to be predicted
+    learning_rate: float = 1e-4  # Adam's; publication
+    batch_size: int = 64  # transitions per update, one update per environment step
+
+    def __post_init__(self) -> None:
+        check_ranges(self, positive="hidden layers features learning_rate batch_size", fractions="")
+
+
+class RND:
+    """The bonus min(1, e / sd), with e the mean squared prediction error at an observation.
+
+    `sd` is the standard deviation of e over all visits so far. The action plays no part. Nothing is
+    known of how far to believe values learnt from it, so its trust is 1 everywhere: DEEP with this
+    bonus has no optimism, and what it has not tried it takes for what its network says.
+    """
+
+    def __init__(
+        self, bounds: Bounds, config: RNDConfig, *, seed: int, device: str = "cpu"
+    ) -> None:
+        self.config = config
+        self._scale = Scale(bounds.obs_low, bounds.obs_high, device)
+        sizes = [len(bounds.obs_low), *[config.hidden] * config.layers, config.features]
+        seeds = spawn_seeds(seed, 2)
+        self._predictor, self._random = (_network(sizes, seed, device) for seed in seeds)
+        self._random.requires_grad_(False)
+        self._adam = torch.optim.Adam(self._predictor.parameters(), config.learning_rate)
+        # Welford's count, mean and sum of squared deviations of the errors at visits.
+        self._visits, self._mean, self._squares = 0, 0.0, 0.0
+
+    def visit(self, obs: Any, action: Any) -> float:
+        """The bonus of one obs before this visit, whose error then enters the deviation."""
+        error = float(self._errors(obs)[0])
+        bonus = self._bonus(torch.tensor(error))
+        self._visits += 1
+        distance = error - self._mean
+        self._mean += distance / self._visits
+        self._squares += distance * (error - self._mean)
+        return float(bonus)
+
+    def paired(self, obs: Any, action: Any) -> Tensor:
+        """(B, O), (B, A) -> (B,): the present bonus of each obs."""
+        return self._bonus(self._errors(obs))
+
+    def grid(self, obs: Any, actions: Any) -> Tensor:
+        """(B, O), (K, A) -> (B, K): the present bonus of each obs, whatever the action."""
+        return self._bonus(self._errors(obs))[:, None].expand(-1, len(actions))
+
+    def trust(self, obs: Any, actions: Any) -> Tensor:
+        """(B, O), (K, A) -> (B, K): 1."""
+        return torch.ones(len(obs), len(actions), device=self._scale.low.device)
+
+    def update(self, sample: Sample) -> dict[str, float]:
+        """One step of Adam on the mean squared prediction error of a batch of observations."""
+        obs = self._scale(sample(self.config.batch_size).obs)
+        loss = (self._predictor(obs) - self._random(obs)).square().mean()
+        self._adam.zero_grad()
+        loss.backward()
+        self._adam.step()
+        return {"bonus_loss": loss.item()}
+
+    @torch.no_grad()
+    def _errors(self, obs: Any) -> Tensor:
+        """(..., O) -> (B,): mean squared prediction errors."""
+        rows = torch.as_tensor(np.asarray(obs), dtype=torch.float32, device=self._scale.low.device)
+        rows = self._scale(rows.reshape(-1, len(self._scale.low)))
+        return (self._predictor(rows) - self._random(rows)).square().mean(1)
+
+    def _bonus(self, errors: Tensor) -> Tensor:
+        """min(1, e / sd); 1 before two visits, when there is no deviation yet."""
+        deviation = math.sqrt(self._squares / self._visits) if self._visits > 1 else 0.0
+        if deviation == 0:
+            return torch.ones_like(errors)
+        return (errors / deviation).clamp(max=1)
+
+    def state_dict(self) -> State:
+        """Both networks, Adam's moments and the errors' moments."""
+        moments = self._adam.state_dict()["state"]
+        return {
+            "predictor": dict(self._predictor.state_dict()),
+            "random": dict(self._random.state_dict()),
+            "adam": {str(index): dict(values) for index, values in moments.items()},
+            "errors": {"visits": self._visits, "mean": self._mean, "squares": self._squares},
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        self._predictor.load_state_dict(state["predictor"])
+        self._random.load_state_dict(state["random"])
+        moments = {int(index): values for index, values in state.get("adam", {}).items()}
+        groups = self._adam.state_dict()["param_groups"]
+        self._adam.load_state_dict({"state": moments, "param_groups": groups})
+        errors = state["errors"]
+        self._visits, self._mean = errors["visits"], errors["mean"]
+        self._squares = errors["squares"]
+
+
+def _network(sizes: list[int], seed: int, device: str) -> nn.Sequential:
+    """A ReLU network with orthogonal weights of gain sqrt(2) and no bias at first."""
+    rng = torch.Generator().manual_seed(seed)
+    layers: list[nn.Module] = []
+    for n_in, n_out in pairwise(sizes):
+        linear = nn.utils.skip_init(nn.Linear, n_in, n_out)  # draws nothing from the global stream
+        nn.init.orthogonal_(linear.weight, math.sqrt(2), generator=rng)
+        nn.init.zeros_(linear.bias)
+        layers += [linear, nn.ReLU()]
+    return nn.Sequential(*layers[:-1]).to(device)
