@@ -27,13 +27,13 @@ from baselines.settings import bounds, build, resolve
 from explore_suite.console import say, table
 from explore_suite.tasks import lookup
 
-Contender = Callable[[], object]
+Contender = Callable[[], float | None]  # does its block; its processor seconds, if not ours
 _ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
 _TASK = "BallInCupExplore"
-_SAC_AGENTS = {"sac": 6.0, "sac_bbe": 7.0, "sac_2q": 10.0, "sac_deep": 15.0}  # minutes allowed
+_SAC_AGENTS = {"sac": 4.5, "sac_bbe": 5.5, "sac_2q": 8.0, "sac_deep": 9.0}  # minutes allowed
 _UPSTREAM = {
     "BallInCupCatch": ("ball_in_cup", "catch"),
     "ReacherHard": ("reacher", "hard"),
@@ -48,8 +48,8 @@ def interleave(contenders: Mapping[str, Contender], rounds: int) -> dict[str, li
     for _ in range(rounds):
         for name, contender in contenders.items():
             start = time.process_time()
-            contender()
-            seconds[name].append(time.process_time() - start)
+            spent = contender()
+            seconds[name].append(time.process_time() - start if spent is None else spent)
     return seconds
 
 
@@ -71,10 +71,14 @@ def counts_vs_keops(task: str) -> float:
         count = KernelCount(box, config, seed=0)
         for row in range(32768):
             count.visit(obs[row], actions[row])
-        backends[backend] = partial(count.grid, obs[32768:], actions[32768:])
+        backends[backend] = partial(_ask, count, obs[32768:], actions[32768:])
     for contender in backends.values():  # KeOps compiles, ours takes its memory
         contender()
     return ratio(interleave(backends, rounds=3), "keops", "product")
+
+
+def _ask(count: KernelCount, obs: torch.Tensor, actions: torch.Tensor) -> None:
+    count.grid(obs, actions)
 
 
 def seconds_per_episode(agent_name: str, episodes: int = 3) -> list[float]:
@@ -194,23 +198,24 @@ def main() -> int:
     over_raw, under_shimmy = env_vs_peers()
     report.add("env_vs_dm_control", over_raw, 1.15, at_least=False)
     report.add("env_vs_shimmy", under_shimmy, 1.0, at_least=True)
-    report.add("counts_vs_keops_8d", counts_vs_keops("BallInCupExplore"), 60, at_least=True)
-    report.add("counts_vs_keops_30d", counts_vs_keops("WalkerExplore"), 60, at_least=True)
+    report.add("counts_vs_keops_8d", counts_vs_keops("BallInCupExplore"), 250, at_least=True)
+    report.add("counts_vs_keops_30d", counts_vs_keops("WalkerExplore"), 250, at_least=True)
     seconds = interleave(bench_sac.update_contenders(), rounds=60)
-    report.add("sac_vs_gemm", ratio(seconds, "update", "products"), 1.35, at_least=False)
+    report.add("sac_vs_gemm", ratio(seconds, "update", "products"), 1.6, at_least=False)
     per_episode = {name: seconds_per_episode(name) for name in _SAC_AGENTS}
     for name, allowed in _SAC_AGENTS.items():
-        minutes = 100 * statistics.median(per_episode[name]) / 60
+        minutes = 110 * statistics.median(per_episode[name]) / 60
         report.add(f"minutes_{name}", minutes, allowed, at_least=False)
     deep, sac = (statistics.median(per_episode[name]) for name in ("sac_deep", "sac"))
-    report.add("deep_vs_sac", deep / sac, 3.0, at_least=False)
-    report.add("gib_sac_deep", gib_of_a_run("sac_deep"), 1.5, at_least=False)
+    report.add("deep_vs_sac", deep / sac, 2.0, at_least=False)
+    report.add("gib_sac_deep", gib_of_a_run("sac_deep"), 0.6, at_least=False)
     report.add("runner_vs_agent", bench_runs.runner_vs_agent(), 1.03, at_least=False)
     report.add("two_workers_vs_one", bench_runs.two_workers_vs_one(), 1.85, at_least=True)
     # Last, because JAX's threads go on costing processor time once they have been started.
-    seconds = interleave(bench_sac.step_contenders(), rounds=30)
-    report.add("sac_vs_sb3", ratio(seconds, "sb3", "ours"), 1.8, at_least=True)
-    report.add("sac_vs_sbx", ratio(seconds, "sbx", "ours"), 1.2, at_least=True)
+    with bench_sac.step_contenders() as contenders:
+        seconds = interleave(contenders, rounds=30)
+    for peer, bar in (("sb3", 2.2), ("sbx", 1.3), ("rltools", 1.0)):
+        report.add(f"sac_vs_{peer}", ratio(seconds, peer, "ours"), bar, at_least=True)
     report.show()
     return int(not all(row["ok"] for row in report.rows))
 

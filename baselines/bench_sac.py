@@ -1,6 +1,14 @@
-"""What SAC's speed is measured against: its bare matrix products, and the SACs of SB3 and SBX."""
+"""What SAC's speed is measured against: its bare matrix products, and the SACs of its peers.
 
-from collections.abc import Callable
+All at the sizes of preset `cpu`.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -9,12 +17,14 @@ import torch
 
 from baselines.agent import Bounds, Transition
 from baselines.sac import SAC, SACConfig
+from baselines.settings import resolve
 from explore_suite.tasks import lookup
 
 _TASK = lookup("WalkerWalk")
-_OBS, _ACTION, _HIDDEN, _BATCH = _TASK.obs_dim, _TASK.action_dim, 128, 256
+_CONFIG = resolve("cpu", "sac", _TASK.id)
+_OBS, _ACTION, _HIDDEN, _BATCH = _TASK.obs_dim, _TASK.action_dim, _CONFIG.hidden, _CONFIG.batch_size
 _UPDATES, _STEPS = 5, 20  # per block
-Contender = Callable[[], None]
+Contender = Callable[[], float | None]
 
 
 def update_contenders() -> dict[str, Contender]:
@@ -38,16 +48,47 @@ def update_contenders() -> dict[str, Contender]:
     return {"products": product_blocks, "update": updates}
 
 
-def step_contenders() -> dict[str, Contender]:
+@contextlib.contextmanager
+def step_contenders() -> Iterator[dict[str, Contender]]:
     """Blocks of (environment step, action, storing, one update), all on WalkerWalk."""
     import sbx
     import stable_baselines3
 
-    return {
-        "ours": _our_steps(),
-        "sb3": _peer(stable_baselines3.SAC, device="cpu"),
-        "sbx": _peer(sbx.SAC),
-    }
+    with _rltools() as rltools:
+        yield {
+            "ours": _our_steps(),
+            "sb3": _peer(stable_baselines3.SAC, device="cpu"),
+            "sbx": _peer(sbx.SAC),
+            "rltools": rltools,
+        }
+
+
+@contextlib.contextmanager
+def _rltools() -> Iterator[Contender]:
+    """RLtools in a process of its own, which compiles for a minute the first time."""
+    script = Path(__file__).with_name("bench_rltools.py")
+    command = [sys.executable, str(script), _TASK.id, str(_HIDDEN), str(_BATCH)]
+    environment = {**os.environ, "MKL_NUM_THREADS": "1"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+        asked, answered = process.stdin, process.stdout
+        if asked is None or answered is None:  # both are pipes
+            raise RuntimeError("no pipes to RLtools")
+        while (line := answered.readline()) != "ready\n":
+            if not line:
+                raise RuntimeError("RLtools did not start; its message is above")
+
+        def steps(n: int = _STEPS) -> float:
+            asked.write(f"{n}\n")
+            asked.flush()
+            for line in answered:
+                with contextlib.suppress(ValueError):  # between answers it reports its progress
+                    return float(line)
+            raise RuntimeError("RLtools stopped; its message is above")
+
+        steps(400)
+        yield steps
+        asked.close()
 
 
 def _agent() -> SAC:
@@ -90,7 +131,7 @@ def _peer(algorithm: Any, **options: Any) -> Contender:
 def _products() -> Contender:
     """The matrix products of one update in the fastest layout known, outputs preallocated.
 
-    No bias, no ReLU, no loss; products that nobody needs (the slopes of first layers in their
+    No bias, no ReLU, no loss; products that nobody needs (the gradients of first layers in their
     inputs, the critics' in rows of the larger value) are left out.
     """
     new, out, bmm, mm = torch.randn, torch.empty, torch.bmm, torch.mm
@@ -108,14 +149,14 @@ def _products() -> Contender:
         out(1, 2 * _ACTION, 2 * _BATCH),
     )
     h1, h2, h3 = out(2, _BATCH, _HIDDEN), out(2, _BATCH, _HIDDEN), out(2, 1, _BATCH)
-    slope2, slope1, action_slope = (
+    upstream2, upstream1, action_gradients = (
         out(2, _BATCH, _HIDDEN),
         out(2, _BATCH, _HIDDEN),
         out(2, _ACTION, half),
     )
     gradients = [torch.empty_like(weight) for weight in nets[0]]
     actor_gradients = [torch.empty_like(weight) for weight in actor]
-    actor_slope2, actor_slope1 = out(1, _BATCH, _HIDDEN), out(1, _BATCH, _HIDDEN)
+    actor_upstream2, actor_upstream1 = out(1, _BATCH, _HIDDEN), out(1, _BATCH, _HIDDEN)
 
     def forward(net: list[torch.Tensor]) -> None:
         bmm(pair, net[0], out=h1)
@@ -124,24 +165,24 @@ def _products() -> Contender:
 
     def critic_gradient() -> None:
         bmm(h3, h2, out=gradients[2])
-        torch.mul(h3.mT, nets[0][2], out=slope2)
-        bmm(h1.mT, slope2, out=gradients[1])
-        bmm(slope2, nets[0][1].mT, out=slope1)
-        bmm(pair.mT, slope1, out=gradients[0])
+        torch.mul(h3.mT, nets[0][2], out=upstream2)
+        bmm(h1.mT, upstream2, out=gradients[1])
+        bmm(upstream2, nets[0][1].mT, out=upstream1)
+        bmm(pair.mT, upstream1, out=gradients[0])
 
     def action_gradient() -> None:
         for k in range(2):
-            torch.mul(h3[k, :, :half].T, nets[0][2][k], out=slope2[k, :half])
-            mm(slope2[k, :half], nets[0][1][k].T, out=slope1[k, :half])
-            mm(nets[0][0][k, -_ACTION:], slope1[k, :half].T, out=action_slope[k])
+            torch.mul(h3[k, :, :half].T, nets[0][2][k], out=upstream2[k, :half])
+            mm(upstream2[k, :half], nets[0][1][k].T, out=upstream1[k, :half])
+            mm(nets[0][0][k, -_ACTION:], upstream1[k, :half].T, out=action_gradients[k])
 
     def actor_gradient() -> None:
         top = x3[:, :, :_BATCH]
         bmm(top, x2[:, :_BATCH], out=actor_gradients[2])
-        bmm(top.mT, actor[2], out=actor_slope2)
-        bmm(x1[:, :_BATCH].mT, actor_slope2, out=actor_gradients[1])
-        bmm(actor_slope2, actor[1].mT, out=actor_slope1)
-        bmm(both[:, :_BATCH].mT, actor_slope1, out=actor_gradients[0])
+        bmm(top.mT, actor[2], out=actor_upstream2)
+        bmm(x1[:, :_BATCH].mT, actor_upstream2, out=actor_gradients[1])
+        bmm(actor_upstream2, actor[1].mT, out=actor_upstream1)
+        bmm(both[:, :_BATCH].mT, actor_upstream1, out=actor_gradients[0])
 
     def products() -> None:
         bmm(both, actor[0], out=x1)

@@ -1,0 +1,27 @@
+"""The example of an agent with an autograd loss in CONTRIBUTING.md works as it stands."""
+
+import re
+from pathlib import Path
+
+import torch
+from small_agents import SMALL_SAC, episodes, task_of
+
+from baselines.sac import SAC
+from baselines.settings import bounds, resolve
+from explore_suite.tasks import lookup
+
+TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+
+
+def test_an_agent_may_learn_by_backward():
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    names = {"SAC": SAC, "torch": torch}
+    exec(code, names)
+    settings = SMALL_SAC | {"seed_updates": 0}
+    config = resolve("cpu", "sac", task_of("sac"), settings)
+    agent = names["CautiousSAC"](bounds(lookup(task_of("sac"))), config, seed=0)
+    before = agent.penalty.weight.detach().clone()
+    trace = episodes(agent, "sac", range(3))
+    *_, (_, _, _, info) = [entry for entry in trace if isinstance(entry, tuple)]
+    assert info["penalty_loss"] >= 0 and "critic_loss" in info
+    assert not torch.equal(agent.penalty.weight, before)
