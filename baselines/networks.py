@@ -35,8 +35,13 @@ class Gradient:
     """Memory for a gradient: one vector laid out as a network's parameters, and its layers."""
 
     def __init__(self, net: "MLP") -> None:
+        self.net = net
         self.vector = torch.empty_like(net.params)
         self.weights, self.biases = net.layers(self.vector)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is fresh memory for the copied network: what it holds is good for one update."""
+        return Gradient, (self.net,)
 
 
 class MLP:

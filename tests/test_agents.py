@@ -15,7 +15,7 @@ from baselines.settings import build, can_act, resolve
 from explore_suite.tasks import lookup
 
 
-@pytest.fixture(params=AGENTS)
+@pytest.fixture(params=[*AGENTS, "sac_bbe.rnd", "sac_deep.rnd"])
 def name(request):
     return request.param
 

@@ -93,7 +93,8 @@ def test_deep_learns_exploration_from_whole_steps(name, monkeypatch):
     monkeypatch.setattr(agent.explorer, "adapt", lambda sample: samples.append(sample(200)) or {})
     observe(agent, rows)
     agent.update()
-    found = {tuple(row) for row in torch.cat(samples[0], dim=1).tolist()}
+    obs, action, _, next_obs, _ = samples[0]
+    found = {tuple(row) for row in torch.cat((obs, action, next_obs), dim=1).tolist()}
     assert found == {tuple(row) for row in np.concatenate(rows, axis=1).tolist()}
 
 

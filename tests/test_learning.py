@@ -2,10 +2,10 @@
 
 import gymnasium
 import numpy as np
-from baselines.ddqn_bbe import DDQNBBE
-from baselines.ddqn_deep import DDQNDeep
 
 from baselines.agent import Bounds
+from baselines.bbe import DDQNBBE
+from baselines.deep import DDQNDeep
 from baselines.random_agent import RandomAgent, RandomConfig
 from baselines.runner import evaluate, train_episode
 from baselines.settings import build, resolve

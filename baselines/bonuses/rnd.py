@@ -8,6 +8,7 @@ Learning is by ordinary autograd: a bonus needs no gradients by hand.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -106,9 +107,9 @@ class RND:
         """Both networks, Adam's moments and the errors' moments."""
         moments = self._adam.state_dict()["state"]
         return {
-            "predictor": dict(self._predictor.state_dict()),
-            "random": dict(self._random.state_dict()),
-            "adam": {str(index): dict(values) for index, values in moments.items()},
+            "predictor": _clone(self._predictor.state_dict()),
+            "random": _clone(self._random.state_dict()),
+            "adam": {str(index): _clone(values) for index, values in moments.items()},
             "errors": {"visits": self._visits, "mean": self._mean, "squares": self._squares},
         }
 
@@ -116,12 +117,16 @@ class RND:
         """Inverse of `state_dict`."""
         self._predictor.load_state_dict(state["predictor"])
         self._random.load_state_dict(state["random"])
-        moments = {int(index): values for index, values in state.get("adam", {}).items()}
+        moments = {int(index): _clone(values) for index, values in state.get("adam", {}).items()}
         groups = self._adam.state_dict()["param_groups"]
         self._adam.load_state_dict({"state": moments, "param_groups": groups})
         errors = state["errors"]
         self._visits, self._mean = errors["visits"], errors["mean"]
         self._squares = errors["squares"]
+
+
+def _clone(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in tensors.items()}
 
 
 def _network(sizes: list[int], seed: int, device: str) -> nn.Sequential:
