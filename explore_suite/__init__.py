@@ -15,7 +15,7 @@ from explore_suite.recorder import record
 from explore_suite.tasks import TASKS, TaskSheet, UnknownTaskError, lookup
 
 __all__ = ["TASKS", "Coverage", "TaskSheet", "UnknownTaskError", "lookup", "record"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 for _sheet in TASKS.values():
     gymnasium.register(
