@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test bench report results setup gl
+.PHONY: demo test fuzz bench report results setup gl
 
 # Two agents in a corridor, with the commands that a user has. DEMO_QUICK=1 does the same in small.
 ifeq ($(DEMO_QUICK),1)
@@ -32,6 +32,11 @@ test: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# Random kills of sweeps and random damage to their files, for so many minutes.
+FUZZ_MINUTES ?= 10
+fuzz: setup
+	$(BIN)/python tests/fuzz_runs.py --minutes $(FUZZ_MINUTES)
 
 # Figures, leaderboard and reproduction report, from results/runs alone.
 report: setup

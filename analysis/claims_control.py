@@ -33,9 +33,13 @@ MANY = 2  # of the four explore tasks
 def no_cost_on_originals(evidence: Evidence) -> Verdict:
     """On all four original tasks DEEP does as well as SAC or better.
 
-    On each original task DEEP's mean final return is less than 0.1 below SAC's.
+    On each original task DEEP's mean final return is less than 0.1 below SAC's, and itself above
+    0.2: where neither learns anything, that DEEP is as good shows little.
     """
-    return all_of(_final(evidence, task, "sac_deep", "sac", NOT_WORSE) for task in ORIGINAL)
+    return all_of(
+        where_learnt(_final(evidence, task, "sac_deep", "sac", NOT_WORSE), "sac_deep")
+        for task in ORIGINAL
+    )
 
 
 def bonus_costs_on_originals(evidence: Evidence) -> Verdict:
@@ -75,11 +79,18 @@ def bonus_mixed_on_explore(evidence: Evidence) -> Verdict:
 def after_100_episodes(evidence: Evidence) -> Verdict:
     """After 100 episodes DEEP does as well as SAC and BBE or better, on all eight tasks.
 
-    On each task DEEP's mean score (evaluations 91-110) is less than 0.1 below SAC's and BBE's.
+    On each task DEEP's mean score (evaluations 91-110) is less than 0.1 below SAC's and BBE's, and
+    itself above 0.2: where nobody learns anything, that DEEP is as good shows little.
     """
     return all_of(
-        compare(
-            scored(task), evidence.score("sac_deep", task), evidence.score(other, task), NOT_WORSE
+        where_learnt(
+            compare(
+                scored(task),
+                evidence.score("sac_deep", task),
+                evidence.score(other, task),
+                NOT_WORSE,
+            ),
+            "sac_deep",
         )
         for task in SUITE
         for other in ("sac", "sac_bbe")
@@ -90,13 +101,15 @@ def never_worse(evidence: Evidence) -> Verdict:
     """DEEP is never worse than SAC: not on one of the eight tasks.
 
     On each task DEEP's mean final return and its mean return over all episodes are less than 0.1
-    below SAC's.
+    below SAC's, and its final return is above 0.2: where neither learns anything, that DEEP is as
+    good shows little.
     """
-    return all_of(
-        test(evidence, task, "sac_deep", "sac", NOT_WORSE)
-        for task in SUITE
-        for test in (_final, _whole)
-    )
+    parts = []
+    for task in SUITE:
+        final = _final(evidence, task, "sac_deep", "sac", NOT_WORSE)
+        whole = _whole(evidence, task, "sac_deep", "sac", NOT_WORSE)
+        parts += [where_learnt(part, "sac_deep", final) for part in (final, whole)]
+    return all_of(parts)
 
 
 def two_q_never_better(evidence: Evidence) -> Verdict:

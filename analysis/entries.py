@@ -28,7 +28,7 @@ from analysis.texts import shown
 from analysis.untrusted import strict_json
 from analysis.validate import validate
 from explore_suite.errors import UserError
-from explore_suite.results import ResultStore, Run
+from explore_suite.results import LeftOut, ResultStore, Run
 
 REFERENCE, SELF_REPORTED, VERIFIED = "reference", "self-reported", "verified"
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
@@ -66,6 +66,7 @@ class Board:
     entries: dict[str, Entry]  # by label, in the order of all legends
     refused: list[str]
     last: int | None = None  # scores are of each run's last evaluations, not of the score windows
+    left_out: Sequence[LeftOut] = ()  # runs of the store that cannot be used
 
     @cached_property
     def numbers(self) -> dict[str, Numbers]:
@@ -91,9 +92,11 @@ class Board:
 
 
 def gather(root: Path | str, last: int | None = None) -> Board:
-    """The store's runs and the submissions beside it; a UserError if the store is empty."""
+    """The store's runs and the submissions beside it; a UserError without a run of the store."""
     root = Path(root)
-    runs = list(ResultStore(root).runs())
+    runs, left_out = ResultStore(root).sound_runs()
+    if not runs and left_out:
+        raise UserError(f"no run in {root} can be used: {left_out[0].why}")
     if not runs:
         raise UserError(f"no runs in {root}: explore-suite train makes one")
     entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
@@ -105,7 +108,8 @@ def gather(root: Path | str, last: int | None = None) -> Board:
         if entry.label not in against:
             entries[entry.label] = entry
             runs += found
-    return Board(root, runs, {label: entries[label] for label in ordered(entries)}, refused, last)
+    ranked = {label: entries[label] for label in ordered(entries)}
+    return Board(root, runs, ranked, refused, last, left_out)
 
 
 def reference_name(label: str) -> str:
@@ -138,7 +142,7 @@ def _sound(folder: Path) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
     verified, submissions = _verified(folder / "verified.json"), folder / "submissions"
-    for path in sorted(submissions.iterdir()) if submissions.is_dir() else ():
+    for path in _members(submissions):
         submission, runs, problems = validate(path)
         if submission is not None and not problems:
             problems = list(_unfit(path, submission, runs))
@@ -147,6 +151,16 @@ def _sound(folder: Path) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
         else:
             sound.append((_entry(submission, verified.get(submission.agent)), runs))
     return sound, refused
+
+
+def _members(folder: Path) -> list[Path]:
+    """What a folder holds, in order; nothing if there is no such folder."""
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise UserError(f"cannot read {folder}: {error.strerror}") from error
 
 
 def _unfit(path: Path, submission: Submission, runs: list[Run]) -> Iterator[str]:
@@ -176,11 +190,13 @@ def _entry(submission: Submission, check: Verification | None) -> Entry:
 
 def _verified(path: Path) -> dict[str, Verification]:
     """What maintainers have run again, by label; nothing if there is no such file."""
-    if not path.exists():
-        return {}
     try:
         values = strict_json(path.read_bytes())
         return TypeAdapter(dict[Label, Verification]).validate_python(values)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
     except ValidationError as error:
         raise UserError(f"{path}: {header_checks.complaints(error)[0]}") from error
     except ValueError as error:

@@ -6,16 +6,16 @@ import pandas as pd
 
 from analysis.curves import by_seed, reach, shared_length
 from analysis.numbers import Numbers
-from explore_suite.tasks import lookup
+from explore_suite.tasks import TASKS, lookup
 
 FINAL_EPISODES = 20  # at the end of a run, as many as in the published bar chart
 
 
 class Left(NamedTuple):
-    """A run that is left out: unfinished, or too short for the number asked for."""
+    """A run that is left out: unfinished, damaged, or too short for the number asked for."""
 
     seed: int
-    episodes: int  # that it has
+    episodes: int  # that it has; 0 if it is damaged
     budget: int
     finished: bool
 
@@ -39,11 +39,15 @@ class Evidence:
         self.preset = numbers.preset
         finished = numbers.table[numbers.table.finished.astype(bool)]
         self._runs = {key: rows for key, rows in finished.groupby(["agent", "task"])}
-        everything = pd.concat([numbers.table, numbers.damaged])
         self._reach = {
             key: reach(rows, self.preset, *key)
-            for key, rows in everything.groupby(["agent", "task"])
+            for key, rows in numbers.table.groupby(["agent", "task"])
         }
+        self._damaged: dict[tuple[str, str], list[Left]] = {}
+        for header in (one.header for one in numbers.left_out):
+            if header is not None and header.task in TASKS:
+                left = Left(header.seed, 0, header.episodes, header.finished)
+                self._damaged.setdefault((header.agent, lookup(header.task).name), []).append(left)
 
     def budget(self, task: str, *agents: str) -> int:
         """The training episodes over which these agents are compared on a task.
@@ -120,14 +124,14 @@ class Evidence:
 
     def _sample(self, agent: str, task: str, values: pd.Series, needed: int) -> Sample:
         """These numbers, and the runs that have none."""
-        if (agent, task) not in self._reach:
-            return Sample(agent, task, values, needed)
-        left = tuple(
-            Left(int(run.Index), int(run.end), int(run.budget), bool(run.finished))
-            for run in self._reach[agent, task].itertuples()
-            if run.Index not in values.index
-        )
-        return Sample(agent, task, values, needed, left)
+        left = list(self._damaged.get((agent, task), ()))
+        if (agent, task) in self._reach:
+            left += [
+                Left(int(run.Index), int(run.end), int(run.budget), bool(run.finished))
+                for run in self._reach[agent, task].itertuples()
+                if run.Index not in values.index
+            ]
+        return Sample(agent, task, values, needed, tuple(sorted(left)))
 
 
 def scored(task: str) -> str:

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 def write(root: Path, out: Path, preset: str) -> None:
     """Writes OUT/leaderboard.md and OUT/leaderboard.html; they show every preset."""
-    board = _gather(root)
+    board = _gather(root, told=preset)  # the figures of the same report have told of its runs
     found = rows(board)
     out.mkdir(parents=True, exist_ok=True)
     replace_text(out / "leaderboard.md", markdown(found))
@@ -45,9 +45,12 @@ def write_page(
     return found
 
 
-def _gather(root: Path | str, last: int | None = None) -> Board:
-    """The board; says what is left out, and why."""
+def _gather(root: Path | str, last: int | None = None, told: str | None = None) -> Board:
+    """The board; says what is left out, and why, but for runs of a preset told of before."""
     board = gather(root, last)
+    for one in board.left_out:
+        if one.path.parts[0] != told:
+            say(f"  left out: {one.why}")
     for line in board.refused:
         say(f"  refused: {line}")
     _log.info("  %d runs of %d methods", len(board.runs), len(board.entries))

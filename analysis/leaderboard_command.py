@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import logging
+import re
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +14,9 @@ from explore_suite.console import say, table
 from explore_suite.errors import UserError
 
 HOST = "127.0.0.1"  # nobody else's business
+# Names by which a browser on this machine asks. Another name that leads here is a stranger's page
+# that wants to read this one (DNS rebinding).
+NAMES = (HOST, "localhost", "[::1]")
 MAX_PORT = 65535
 
 
@@ -76,7 +80,10 @@ def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
         """Knows one address."""
 
         def do_GET(self) -> None:
-            """The page, or 404."""
+            """The page, 404, or 421 for a request to somebody else."""
+            if not _is_own(self.headers.get_all("Host", [])):
+                self.send_error(421, "this server answers to its own names only")
+                return
             if self.path.partition("?")[0] not in ("/", "/leaderboard.html"):
                 self.send_error(404)
                 return
@@ -90,6 +97,11 @@ def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
             """Requests of one's own browser are no news."""
 
     return ThreadingHTTPServer((HOST, port), OnePage)
+
+
+def _is_own(hosts: Sequence[str]) -> bool:
+    """Whether a request's one Host header, NAME or NAME:PORT, is a name of this server."""
+    return len(hosts) == 1 and re.sub(r":[0-9]*$", "", hosts[0].strip().lower()) in NAMES
 
 
 def _parser() -> argparse.ArgumentParser:

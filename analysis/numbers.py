@@ -1,6 +1,5 @@
 """What a figure may ask for: every number of one preset, computed once, none by the figure."""
 
-import logging
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,15 +16,14 @@ from analysis.bootstrap import (
 )
 from analysis.curves import WINDOWS, curve, not_drawn, suite_curve
 from analysis.look import ordered
-from analysis.scores import RUN, damaged, load, matrix, run_scores
-from explore_suite.results import ResultStore, RunKey
+from analysis.scores import load, matrix, run_scores
+from explore_suite.results import LeftOut, ResultStore, RunKey
 from explore_suite.tasks import TASKS, lookup
 
 ORIGINAL = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "original")
 EXPLORE = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "explore")
 SUITE = ORIGINAL + EXPLORE
 THRESHOLDS = tuple(step / 50 for step in range(51))  # of normalised scores
-_log = logging.getLogger(__name__)
 
 
 class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has trained yet
@@ -33,10 +31,7 @@ class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has t
 
 
 class Numbers:
-    """A store as figures see it. Curves are smoothed as their task's group was when published.
-
-    Runs that say finished and lack rows are left out of everything, with a warning.
-    """
+    """A store as figures see it. Curves are smoothed as their task's group was when published."""
 
     def __init__(
         self,
@@ -44,27 +39,17 @@ class Numbers:
         preset: str,
         table: pd.DataFrame | None = None,
         last: int | None = None,
+        left_out: Sequence[LeftOut] = (),
     ) -> None:
         """Reads the store unless its table of episodes is given; `last` as of `run_scores`."""
-        table = load(root) if table is None else table
+        if table is None:
+            table, left_out = load(root)
         self.store = ResultStore(root)
         self.preset = preset
         self._last = last
-        mine = table[table.preset == preset]
-        lost = damaged(mine)
-        self.table, self.damaged = mine[~lost], mine[lost]
-        for line in self.damage:
-            _log.warning("  %s", line)
+        self.table = table[table.preset == preset]
+        self.left_out = [one for one in left_out if one.path.parts[0] == preset]
         self._curves: dict[tuple[Any, ...], pd.DataFrame] = {}
-
-    @cached_property
-    def damage(self) -> list[str]:
-        """One line for each run that says finished and lacks rows."""
-        return [
-            f"{agent} {task}: seed {seed} left out, it says finished and has {len(rows)} rows of "
-            f"{2 * rows.episodes.iloc[0]}"
-            for (_, agent, task, seed), rows in self.damaged.groupby(RUN)
-        ]
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -142,7 +127,7 @@ class Numbers:
         lines = [line for agent in agents for line in self.matrix(agent, SUITE).missing]
         for (agent, task), rows in self.table.groupby(["agent", "task"]):
             lines += not_drawn(rows, self.preset, agent, task)
-        return [*self.damage, *lines]
+        return [*(f"left out: {one.why}" for one in self.left_out), *lines]
 
     def _of(self, agent: str) -> pd.DataFrame:
         """The agent's part of the table."""

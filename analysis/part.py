@@ -122,9 +122,13 @@ def among(part: Part, tests: int) -> Part:
     return part._replace(found=wide, outcome=part.limits.judge(wide))
 
 
-def where_learnt(part: Part, reference: str) -> Part:
-    """The test, not decided if it holds where the mean of the agent of reference shows nothing."""
-    if part.outcome is Outcome.HOLDS and not dict(part.sides)[reference].value > LEARNT:
+def where_learnt(part: Part, reference: str, shown_by: Part | None = None) -> Part:
+    """The test; "holds" becomes "not decided" unless the reference agent has learnt the task.
+
+    It has if its mean in the test `shown_by`, or else in this one, is above LEARNT.
+    """
+    mean = dict((shown_by or part).sides)[reference].value
+    if part.outcome is Outcome.HOLDS and not mean > LEARNT:
         return part._replace(outcome=Outcome.OPEN)
     return part
 

@@ -11,6 +11,7 @@ from analysis.numbers import NotEnoughRuns, Numbers
 from analysis.reproduction import write_reproduction
 from explore_suite.console import say
 from explore_suite.errors import UserError
+from explore_suite.results import replace_bytes
 
 
 def write_figures(root: Path, out: Path, preset: str) -> None:
@@ -29,7 +30,7 @@ def write_figures(root: Path, out: Path, preset: str) -> None:
             say(f"  {index}/{len(FIGURES)} {name}: not drawn, {reason}")
             continue
         for suffix, content in files.items():
-            (folder / f"{name}.{suffix}").write_bytes(content)
+            replace_bytes(folder / f"{name}.{suffix}", content)
         say(f"  {index}/{len(FIGURES)} {name}")
 
 

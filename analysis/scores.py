@@ -18,7 +18,7 @@ from analysis.bootstrap import (
     probability_of_improvement,
 )
 from analysis.curves import curve, suite_curve
-from explore_suite.results import COLUMNS, Header, ResultStore, Run
+from explore_suite.results import COLUMNS, Header, LeftOut, ResultStore, Run
 from explore_suite.tasks import lookup
 
 __all__ = [
@@ -31,9 +31,10 @@ EPISODE_COLUMNS = [*RUN, *COLUMNS, "finished", "episodes"]
 SCORE_COLUMNS = [*RUN, "score", "normalised", "coverage", "seconds", "finished"]
 
 
-def load(root: Path | str) -> pd.DataFrame:
-    """One row per episode of every run in the store, with the EPISODE_COLUMNS."""
-    return episode_table(ResultStore(root).runs())
+def load(root: Path | str) -> tuple[pd.DataFrame, list[LeftOut]]:
+    """One row per episode of a store's runs, with the EPISODE_COLUMNS; and the unusable runs."""
+    runs, left_out = ResultStore(root).sound_runs()
+    return episode_table(runs), left_out
 
 
 def episode_table(runs: Iterable[Run]) -> pd.DataFrame:
@@ -52,20 +53,14 @@ def headers(runs: Iterable[Run]) -> pd.DataFrame:
     return pd.DataFrame([_record(run.header) for run in runs])
 
 
-def damaged(table: pd.DataFrame) -> pd.Series:
-    """Which rows are of runs that say finished, and lack rows of their budget."""
-    runs = table.groupby(RUN)
-    rows = runs.episode.transform("size")
-    return table.finished.astype(bool) & (rows < 2 * table.episodes)  # training and evaluation
-
-
 def run_scores(table: pd.DataFrame, last: int | None = None) -> pd.DataFrame:
     """One row per run of an episode table, with the SCORE_COLUMNS.
 
     `normalised` is 0 at the return of random actions and 1 at the best known; `coverage` is that of
     training at the end of the window; `seconds` are per 100 training episodes. A run that has not
-    evaluated every episode of its window has no score and no coverage: NaN. With `last`, the window
-    is the last that many evaluations of each run, for a look at short runs.
+    evaluated every episode of its window has no score and no coverage: NaN; nor has one of whose
+    evaluations there one is not finite a score. With `last`, the window is the last that many
+    evaluations of each run, for a look at short runs.
     """
     runs = [
         dict(zip(RUN, key, strict=True)) | _score(rows, last)
@@ -115,7 +110,8 @@ def _score(rows: pd.DataFrame, last: int | None) -> dict[str, object]:
     window = rows[rows.episode.between(first, final)]
     evaluated = window[window.phase == "eval"].set_index("episode")["return"]
     whole = set(range(first, final + 1)) <= set(evaluated.index)
-    score = evaluated.mean() if whole else np.nan
+    # pandas would leave NaN out of the mean, and score the run by its other evaluations.
+    score = evaluated.mean() if whole and np.isfinite(evaluated).all() else np.nan
     trained = window[window.phase == "train"].coverage
     return {
         "score": score,

@@ -25,6 +25,8 @@ from baselines.bonuses.counts import KernelConfig, KernelCount
 from baselines.runner import evaluate, train_episode
 from baselines.settings import bounds, build, resolve
 from explore_suite.console import say, table
+from explore_suite.python_process import python_command
+from explore_suite.results import replace_text
 from explore_suite.tasks import lookup
 
 Contender = Callable[[], float | None]  # does its block; its processor seconds, if not ours
@@ -113,7 +115,7 @@ def _fill(agent: Any, obs_dim: int, action_dim: int, steps: int) -> None:
 def gib_of_a_run(agent_name: str) -> float:
     """Peak memory of a process that has stored 100 episodes and runs one more."""
     code = f"from baselines import bench; bench.fill_and_run({agent_name!r})"
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **_ONE_THREAD})
+    subprocess.run(python_command(code), check=True, env={**os.environ, **_ONE_THREAD})
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
 
 
@@ -175,7 +177,7 @@ class Report:
         """Adds a measured value and the bar it must reach, or stay below."""
         ok = value >= bar if at_least else value <= bar
         self.rows.append({"name": name, "value": round(value, 3), "bar": bar, "ok": ok})
-        self.path.write_text(json.dumps({"rows": self.rows}, indent=1) + "\n")
+        replace_text(self.path, json.dumps({"rows": self.rows}, indent=1) + "\n")
         sense, verdict = "at least" if at_least else "at most", "ok" if ok else "MISSED"
         say(f"{name} {value:.3f} ({sense} {bar}): {verdict}")
 

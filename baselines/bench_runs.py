@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from baselines.runner import Rows, Trainer
 from baselines.train import How, RunSpec, train
+from explore_suite.python_process import python_command
 from explore_suite.results import ResultStore
 
 _AGENT, _TASK = "sac", "BallInCupExplore"
@@ -25,11 +25,12 @@ def two_workers_vs_one() -> float:
 def _seconds_per_episode(workers: int) -> float:
     """Mean wall-clock time of an episode while that many runs go on side by side."""
     with tempfile.TemporaryDirectory() as root:
-        command = [
-            sys.executable, "-m", "explore_suite", "sweep", "--agents", _AGENT, "--tasks", _TASK,
+        command = python_command(
+            "from explore_suite.__main__ import main; sys.exit(main())",
+            "sweep", "--agents", _AGENT, "--tasks", _TASK,
             "--seeds", f"0-{workers - 1}", "--episodes", str(_EPISODES),
             "--workers", str(workers), "--results", root,
-        ]  # fmt: skip
+        )  # fmt: skip
         every_core = set(range(os.cpu_count() or 1))
         subprocess.run(
             command, check=True, stdout=subprocess.DEVNULL,

@@ -20,10 +20,11 @@ from explore_suite.tasks import BENCHMARK, lookup
 
 GROUPS = ("explore", "original", "hallway", "grid")
 ENGINES = ("local", "ray")
+MAX_SEEDS = 10_000
 
 
 def main(arguments: list[str]) -> int:
-    """Runs what is missing; 0 if all is finished, 1 if cells failed, 130 if interrupted."""
+    """Runs what is missing; 0 if nothing failed, 1 if cells failed, 130 if interrupted."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     _check(options)
@@ -66,16 +67,21 @@ def task_names(names: Sequence[str]) -> list[str]:
 
 
 def seeds(text: str) -> list[int]:
-    """Seeds from `3`, `0-7` or `0,2,5-6`."""
-    chosen: list[int] = []
+    """Seeds from `3`, `0-7` or `0,2,5-6`; at most MAX_SEEDS."""
+    chosen: dict[int, None] = {}
     for part in text.split(","):
         first, _, last = part.partition("-")
-        if not re.fullmatch(r"\d+(-\d+)?", part):
-            raise UserError(f"--seeds takes numbers and ranges such as 0-7 or 0,2,5, got {text!r}")
-        if int(last or first) < int(first):
-            raise UserError(f"--seeds {text!r}: a range goes upwards, e.g. {last}-{first}")
-        chosen += range(int(first), int(last or first) + 1)
-    return list(dict.fromkeys(chosen))
+        if not re.fullmatch(r"[0-9]{1,18}(-[0-9]{1,18})?", part):
+            raise UserError(
+                f"--seeds takes numbers and ranges such as 0-7 or 0,2,5, got {text[:80]!r}"
+            )
+        members = range(int(first), int(last or first) + 1)
+        if not members:
+            raise UserError(f"--seeds {text[:80]!r}: a range goes upwards, e.g. {last}-{first}")
+        chosen |= dict.fromkeys(members[: MAX_SEEDS + 1])
+        if len(chosen) > MAX_SEEDS:
+            raise UserError(f"--seeds {text[:80]!r}: more than {MAX_SEEDS} seeds")
+    return list(chosen)
 
 
 def _check(options: argparse.Namespace) -> None:

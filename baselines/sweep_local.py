@@ -1,13 +1,20 @@
 """The sweep's first engine: processes of this machine, one run each."""
 
+import os
 import signal
 import subprocess
-import sys
+from typing import BinaryIO
 
-from baselines.sweep_progress import Cell, reached
+from baselines.sweep_progress import DONE_ELSEWHERE, LOCKED, Cell, is_finished, reached
 from baselines.train import How
 from explore_suite.console import say
+from explore_suite.errors import RunLockedError
+from explore_suite.python_process import python_command
 from explore_suite.results import ResultStore
+
+_WORK = "from baselines.sweep_worker import work; sys.exit(work())"
+_LAST_BYTES = 4096  # of a log: enough for its last line
+_MAX_LINE = 500  # characters of it that are shown
 
 
 class LocalEngine:
@@ -17,6 +24,7 @@ class LocalEngine:
         """Starts nothing yet."""
         self.store, self.how = store, how
         self._processes: dict[Cell, subprocess.Popen] = {}
+        self._logs: dict[Cell, BinaryIO] = {}  # kept open: a log may be removed with its store
         self._sizes: dict[Cell, int] = {}  # of the files that were read
         self._stopping = False
 
@@ -40,16 +48,19 @@ class LocalEngine:
             code = process.poll()
             if code is not None:
                 del self._processes[cell]
-                # -SIGINT: it was asked before it could listen.
-                stopped = self._stopping and code in (130, -signal.SIGINT, -signal.SIGKILL)
-                cell.state = "done" if code == 0 else "waiting" if stopped else "failed"
+                process.communicate()  # closes its standard input
+                cell.state = self._state(cell, code)
+                with self._logs.pop(cell) as log:
+                    cell.why = _last_line(log) if cell.state == "failed" else ""
                 self._read(cell)
 
     def progress(self) -> None:
         """Reads how far the active cells are, where their files have grown."""
         for cell in self._processes:
-            path = self.store.path(cell.spec.key, ".csv")
-            size = path.stat().st_size if path.is_file() else 0
+            try:
+                size = self.store.path(cell.spec.key, ".csv").stat().st_size
+            except OSError:  # not there yet, or not any more: the run itself will say so
+                size = 0
             if size != self._sizes.get(cell, 0):
                 self._sizes[cell] = size
                 self._read(cell)
@@ -65,21 +76,48 @@ class LocalEngine:
 
     def _launch(self, cell: Cell) -> subprocess.Popen:
         cell.log.parent.mkdir(parents=True, exist_ok=True)
-        with cell.log.open("a") as log:
-            # A group of its own: Ctrl-C reaches it from here alone, and once.
-            return subprocess.Popen(
-                self._command(cell), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
+        log = cell.log.open("ab+")
+        try:
+            # A group of its own: Ctrl-C reaches it from here alone, and once. Through its standard
+            # input it notices the end of this process.
+            process = subprocess.Popen(
+                self._command(cell), stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError:
+            log.close()
+            raise
+        self._logs[cell] = log
+        return process
+
+    def _state(self, cell: Cell, code: int) -> str:
+        """What the exit code of a cell's process means."""
+        if code == 0:
+            return "done"
+        # -SIGINT: it was asked before it could listen.
+        if self._stopping and code in (130, -signal.SIGINT, -signal.SIGKILL):
+            return "waiting"
+        if code == RunLockedError.exit_code:
+            return LOCKED
+        return DONE_ELSEWHERE if is_finished(self.store, cell.spec) else "failed"
 
     def _read(self, cell: Cell) -> None:
         cell.reached = reached(self.store, cell.spec)
 
     def _command(self, cell: Cell) -> list[str]:
         spec, how = cell.spec, self.how
-        return [
-            sys.executable, "-m", "explore_suite", "train", "--agent", spec.agent,
+        return python_command(
+            _WORK, "--agent", spec.agent,
             "--task", spec.task, "--seed", str(spec.seed), "--preset", spec.preset,
             "--episodes", str(spec.episodes), "--results", str(self.store.root),
             "--device", how.device, "--threads", str(how.threads),
             "--checkpoint-minutes", str(how.checkpoint_seconds / 60),
-        ]  # fmt: skip
+        )  # fmt: skip
+
+
+def _last_line(log: BinaryIO) -> str:
+    """What a process said last: if it failed, why."""
+    log.seek(0, os.SEEK_END)
+    log.seek(max(0, log.tell() - _LAST_BYTES))
+    lines = log.read().decode(errors="replace").split("\n")
+    return next((line.strip()[:_MAX_LINE] for line in reversed(lines) if line.strip()), "")

@@ -4,7 +4,7 @@ import signal
 import time
 from typing import Protocol
 
-from baselines.sweep_progress import Board, Cell
+from baselines.sweep_progress import DONE_ELSEWHERE, LOCKED, Board, Cell
 from explore_suite.console import say
 
 _POLL_SECONDS, _SHOW_SECONDS = 0.2, 1.0
@@ -52,13 +52,22 @@ class Sweep:
             self.engine.close()
             for number, handler in before.items():
                 signal.signal(number, handler)
-        failed = [cell for cell in self.cells if cell.state == "failed"]
+        for cell in self._in_state(DONE_ELSEWHERE):
+            say(f"finished meanwhile by another process: {cell.name}")
+        for cell in self._in_state(LOCKED):
+            say(f"being written by another process: {cell.name}")
+        failed = self._in_state("failed")
         for cell in failed:
             say(f"failed: {cell.name}, see {cell.log}")
+            if cell.why:
+                say(f"  {cell.why}")
         if self.interrupts:
             say("interrupted; the same command goes on")
             return 130
         return int(bool(failed))
+
+    def _in_state(self, state: str) -> list[Cell]:
+        return [cell for cell in self.cells if cell.state == state]
 
     def _work(self) -> None:
         shown = -_SHOW_SECONDS
@@ -77,8 +86,7 @@ class Sweep:
         self.engine.poll()
         active = set(self.engine.active)
         if not self.interrupts:
-            waiting = [cell for cell in self.cells if cell.state == "waiting"]
-            idle = [cell for cell in waiting if cell not in active]
+            idle = [cell for cell in self._in_state("waiting") if cell not in active]
             for cell in idle[: self.at_a_time - len(active)]:
                 self.engine.start(cell)
         # A cell that could not be started leaves nothing active, and others still to be tried.

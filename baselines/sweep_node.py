@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from baselines.checkpoint import Checkpoints
+from baselines.sweep_progress import is_finished
 from baselines.train import How, RunSpec, Watcher, checkpoint_folder, train
 from explore_suite.errors import RunLockedError
 from explore_suite.results import ResultStore, read_header, read_rows, replace_bytes
@@ -76,8 +77,7 @@ def _train_patiently(order: Order, watch: Watcher) -> bool:
     """Trains in the sweep's store, once the attempt that was lost lets go of the run."""
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
-        header = order.store.header(order.spec.key)
-        if header is not None and header.finished:  # by an attempt that was lost after its end
+        if is_finished(order.store, order.spec):  # by an attempt that was lost after its end
             return True
         try:
             return train(order.spec, order.store, order.how, watch)

@@ -16,6 +16,7 @@ from explore_suite.results import ResultStore, read_rows
 from explore_suite.tasks import lookup
 
 STATES = ("running", "done", "failed", "waiting")
+LOCKED, DONE_ELSEWHERE = "locked", "done elsewhere"  # what another process is doing, or has done
 _LINE_SECONDS = 60.0  # between two lines where nothing but time has passed
 # Rough seconds per episode of preset `cpu` on one core: a guide for the estimate until a run has
 # been timed, and nothing else.
@@ -37,8 +38,9 @@ class Cell:
 
     spec: RunSpec
     log: Path
-    state: str = "waiting"  # one of STATES
+    state: str = "waiting"  # one of STATES, LOCKED or DONE_ELSEWHERE
     reached: Reached = Reached()
+    why: str = ""  # of a failed cell: what it said last
 
     @property
     def name(self) -> str:
@@ -48,13 +50,18 @@ class Cell:
 
 def cell_of(spec: RunSpec, store: ResultStore) -> Cell:
     """The cell of a run, as the store knows it."""
-    try:
-        header = store.header(spec.key)
-    except UserError:  # the run itself will say what is wrong with its header
-        header = None
-    state = "done" if header is not None and header.finished else "waiting"
+    state = "done" if is_finished(store, spec) else "waiting"
     log = store.root / ".logs" / spec.key.place.with_suffix(".log")
     return Cell(spec, log, state, reached(store, spec))
+
+
+def is_finished(store: ResultStore, spec: RunSpec) -> bool:
+    """Whether a run is finished and all of it is there."""
+    try:
+        run = store.run(spec.key)
+    except UserError:  # the run itself will say what is wrong with its files
+        return False
+    return run is not None and run.header.finished
 
 
 def reached(store: ResultStore, spec: RunSpec) -> Reached:
@@ -79,7 +86,7 @@ def seconds_left(cells: list[Cell]) -> dict[Cell, float]:
         pace = mean(paces[_kind(cell)] or [rough])
         if cell.reached.episode:
             pace = cell.reached.seconds / cell.reached.episode
-        over = cell.state in ("done", "failed")
+        over = cell.state not in ("running", "waiting")
         left[cell] = 0.0 if over else (cell.spec.episodes - cell.reached.episode) * pace
     return left
 
@@ -116,7 +123,8 @@ class Board:
     def show(self) -> None:
         """Brings the table up to date, or says a line if there is news or none was said lately."""
         states = [cell.state for cell in self.cells]
-        counts = ", ".join(f"{states.count(state)} {state}" for state in STATES)
+        rare = [state for state in (LOCKED, DONE_ELSEWHERE) if state in states]
+        counts = ", ".join(f"{states.count(state)} {state}" for state in (*STATES, *rare))
         running = states.count("running")
         left = f"; about {minutes(total_left(self.cells, running))} min left" if running else ""
         if self._live is not None:

@@ -14,9 +14,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from baselines.runner import Rows, Trainer
 from baselines.sweep_node import Order, Outcome, keep, work
-from baselines.sweep_progress import Cell, Reached, reached
+from baselines.sweep_progress import DONE_ELSEWHERE, LOCKED, Cell, Reached, is_finished, reached
 from baselines.train import How
-from explore_suite.errors import UserError
+from explore_suite.errors import RunLockedError, UserError
 from explore_suite.results import ResultStore
 
 _RETRIES = 8  # nodes that one run may lose
@@ -89,11 +89,17 @@ class RayEngine:
                 keep(self.store, cell.spec, outcome.files)
             # An unfinished run was asked to stop, here or by a node that is being shut down.
             cell.state = "done" if outcome.finished else "waiting"
+        except RunLockedError:
+            cell.state = LOCKED
         except (RayError, UserError, OSError) as error:
             if self._stopping and not isinstance(error, RayTaskError):
                 cell.state = "waiting"
                 return
+            if is_finished(self.store, cell.spec):
+                cell.state = DONE_ELSEWHERE
+                return
             cell.state = "failed"
+            cell.why = (str(error).strip().splitlines() or [""])[-1]
             cell.log.parent.mkdir(parents=True, exist_ok=True)
             with cell.log.open("a") as log:
                 log.write(_COLOUR.sub("", str(error)) + "\n")

@@ -24,6 +24,11 @@ from explore_suite.results import WEIGHTS, Header, ResultStore, RunKey, RunWrite
 from explore_suite.tasks import lookup
 
 Watcher = Callable[[Trainer, Rows], None]  # told of every episode
+# What a write to an open file can fail of; such an error names no file.
+_DISK_ERRORS = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,
+    errno.ESTALE, errno.ENXIO, errno.ENODEV, errno.ETIMEDOUT, errno.ENOTCONN,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,13 +97,14 @@ def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
     """
     torch.set_num_threads(how.threads)
     videos = store.root / ".videos" / spec.key.place if how.capture_video else None
-    checkpoints = checkpoint.Checkpoints(checkpoint_folder(store, spec.key))
+    folder = checkpoint_folder(store, spec.key)
     trainer = Trainer(
         build(spec.agent, spec.task, spec.config, seed=spec.seed, device=how.device),
-        spec.task, seed=spec.seed, dump=checkpoints.folder / "dump.safetensors",
+        spec.task, seed=spec.seed, dump=folder / "dump.safetensors",
         videos=videos,
     )  # fmt: skip
     header = _header(spec, store, how)
+    checkpoints = checkpoint.Checkpoints(folder, checkpoint.owner(header))
     with contextlib.closing(trainer), _stop_signal() as stopped, _clear_disk_errors(store):
         resume = partial(_resume, trainer, checkpoints, how, store, spec)
         with store.open(header, keep_rows=resume, overwrite=how.overwrite) as writer:
@@ -229,11 +235,13 @@ def _clear_disk_errors(store: ResultStore) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+        named = isinstance(error.filename, str | Path)
+        where = Path(error.filename) if named else store.root
+        if not (where.is_relative_to(store.root) if named else error.errno in _DISK_ERRORS):
             raise
         raise UserError(
-            f"cannot write to {store.root}: {error.strerror}; nothing finished is lost, "
-            "and with room to write the same command goes on"
+            f"cannot write to {where}: {error.strerror}; nothing finished is lost, "
+            "and once that is mended the same command goes on"
         ) from error
 
 

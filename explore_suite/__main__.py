@@ -26,7 +26,7 @@ EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one subcommand; returns the exit code (2 for wrong input)."""
+    """Runs one subcommand; returns the exit code (2 for wrong input, 75 for a locked run)."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["--version"]:
         say(metadata.version("explore-suite"))
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _load(name)(rest) or 0
     except UserError as error:
         sys.stderr.write(f"explore-suite {name}: {error}\n")
-        return 2
+        return error.exit_code
     except BrokenPipeError:
         say_no_more()
         return CLOSED  # not 0: what the command had still to find out may have been a failure

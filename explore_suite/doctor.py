@@ -5,13 +5,13 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from importlib import metadata
 from typing import NamedTuple
 
 from explore_suite.console import table
 from explore_suite.errors import RenderingUnavailableError
+from explore_suite.python_process import python_command
 
 _PACKAGES = {
     "core": ("gymnasium", "dm_control", "mujoco", "numpy"),
@@ -94,7 +94,7 @@ def _rendering() -> list[Finding]:
             if key not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")
         }
         result = subprocess.run(
-            [sys.executable, "-c", _OPEN_CONTEXT, name],
+            python_command(_OPEN_CONTEXT, name),
             capture_output=True,
             check=False,
             env=environment,

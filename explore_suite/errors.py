@@ -1,12 +1,18 @@
 """What can go wrong through no fault of the code."""
 
+from typing import ClassVar
+
 
 class UserError(Exception):
-    """Wrong input; the command prints the message alone, without a traceback, and exits with 2."""
+    """Wrong input; the command prints the message alone, without a traceback, and exits."""
+
+    exit_code: ClassVar[int] = 2
 
 
 class RunLockedError(UserError):
     """A run that another process is writing."""
+
+    exit_code = 75  # EX_TEMPFAIL of sysexits.h: nothing is wrong, try again later
 
 
 class SettingError(UserError, ValueError):

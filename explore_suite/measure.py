@@ -14,6 +14,7 @@ import numpy as np
 
 from explore_suite.console import say
 from explore_suite.fingerprint import fingerprint, versions
+from explore_suite.results import replace_text
 from explore_suite.tasks import TASKS, TaskSheet, measured
 
 _DATA = Path(__file__).parent / "data"
@@ -92,7 +93,7 @@ def main(names: list[str]) -> None:
         for sheet in TASKS.values():
             table[sheet.name] = MEASUREMENTS[name](sheet)
             say(f"{name} {sheet.name} {table[sheet.name]}")
-        (_DATA / f"{name}.json").write_text(json.dumps(table, indent=1) + "\n")
+        replace_text(_DATA / f"{name}.json", json.dumps(table, indent=1) + "\n")
 
 
 if __name__ == "__main__":

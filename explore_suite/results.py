@@ -11,15 +11,18 @@ and, where its maker left one, a states file for pictures: where the run has bee
 import contextlib
 import csv
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Iterator
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_origin
 
 from explore_suite.errors import UserError
 from explore_suite.run_lock import locked
+from explore_suite.tasks import TASKS
 
 SCHEMA = 1
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
@@ -96,6 +99,14 @@ class Run(NamedTuple):
     rows: list[EpisodeRow]
 
 
+class LeftOut(NamedTuple):
+    """A run of a store that cannot be used."""
+
+    path: Path  # of its header, below the store's root
+    why: str  # one line that names the file
+    header: Header | None  # None where the header is what cannot be used
+
+
 class ResultStore:
     """A folder of runs, written by one process each and read by anyone."""
 
@@ -110,7 +121,12 @@ class ResultStore:
     def header(self, key: RunKey) -> Header | None:
         """The run's header, or None if there is no such run."""
         path = self.path(key, ".json")
-        return read_header(path) if path.exists() else None
+        return self._own_header(path) if _exists(path) else None
+
+    def run(self, key: RunKey) -> Run | None:
+        """The run with its rows, or None if there is no such run; a UserError if it is damaged."""
+        header = self.header(key)
+        return None if header is None else _with_rows(self.path(key, ".json"), header)
 
     def seeds(self, key: RunKey) -> list[Header]:
         """The readable headers of this run and of all that differ from it in the seed alone."""
@@ -118,13 +134,13 @@ class ResultStore:
         for path in sorted(self.path(key, "").parent.glob("seed-*.json")):
             if not path.name.endswith(STATES):
                 with contextlib.suppress(UserError):  # its own run will say what is wrong with it
-                    found.append(read_header(path))
+                    found.append(self._own_header(path))
         return found
 
     def states(self, key: RunKey) -> dict[str, Any] | None:
         """What the run's states file holds, or None if there is none."""
         path = self.path(key, STATES)
-        if not path.exists():
+        if not _exists(path):
             return None
         try:
             return json.loads(path.read_text(encoding="utf-8"))
@@ -132,12 +148,21 @@ class ResultStore:
             raise UserError(f"{path} is not a readable states file: {error}") from error
 
     def runs(self) -> Iterator[Run]:
-        """Every run, in the order of their paths."""
-        for path in sorted(self.root.glob("*/*/*/seed-*.json")):
-            if path.name.endswith(STATES):
-                continue
-            header = read_header(path)
-            yield Run(header, read_rows(path.with_suffix(".csv"), finished=header.finished))
+        """Every run, in the order of their paths; a UserError names the first that is damaged."""
+        for path in self._headers():
+            yield _with_rows(path, self._own_header(path))
+
+    def sound_runs(self) -> tuple[list[Run], list[LeftOut]]:
+        """Every run that can be used, in the order of their paths, and those that cannot."""
+        sound, left_out = [], []
+        for path in self._headers():
+            header = None
+            try:
+                header = self._own_header(path)
+                sound.append(_with_rows(path, header))
+            except UserError as error:
+                left_out.append(LeftOut(path.relative_to(self.root), str(error), header))
+        return sound, left_out
 
     @contextlib.contextmanager
     def open(
@@ -156,14 +181,11 @@ class ResultStore:
         with locked(path.with_suffix(".lock")):
             held = self.header(header.key)
             if held is not None and held.finished and not overwrite:
-                raise UserError(f"{path} is finished; --overwrite runs it again")
+                raise UserError(f"{_what_is_there(path, held)}; --overwrite runs it again")
             keep = keep_rows() if callable(keep_rows) else keep_rows
-            rows = read_rows(path.with_suffix(".csv"), finished=False)[:keep] if keep else []
-            if len(rows) < keep:
-                raise UserError(
-                    f"{path.with_suffix('.csv')} has {len(rows)} of the {keep} rows that its "
-                    "checkpoint counts; --overwrite begins the run anew"
-                )
+            rows = _kept_rows(path.with_suffix(".csv"), header, keep) if keep else []
+            for draft in path.parent.glob(f"{path.stem}.*.tmp"):  # of a writer that was killed
+                draft.unlink(missing_ok=True)
             if held is not None and held.finished:  # it must not say so of rows that are gone
                 replace_text(path, dump_header(header))
             writer = RunWriter(path, header, rows)
@@ -171,6 +193,24 @@ class ResultStore:
                 yield writer
             finally:
                 writer.close()
+
+    def _headers(self) -> list[Path]:
+        found = sorted(self.root.glob("*/*/*/seed-*.json"))
+        return [path for path in found if not path.name.endswith(STATES)]
+
+    def _own_header(self, path: Path) -> Header:
+        """The header in a file of this store; a UserError if it belongs to another place."""
+        header = read_header(path)
+        try:
+            place = header.key.place
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
+        if self.path(header.key, ".json") != path:
+            raise UserError(
+                f"{path} holds the header of {str(place)!r}: a copied or moved file; move it back, "
+                "or out of the store"
+            )
+        return header
 
 
 class RunWriter:
@@ -194,8 +234,18 @@ class RunWriter:
         self._file.flush()
 
     def sync(self) -> None:
-        """Lets no power cut take the rows appended so far."""
+        """Lets no power cut take the rows appended so far; a UserError if their file is gone."""
         os.fsync(self._file.fileno())
+        path = self._path.with_suffix(".csv")
+        try:
+            mine = os.path.samestat(os.fstat(self._file.fileno()), path.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            mine = False
+        if not mine:
+            raise UserError(
+                f"{path} was removed, moved or replaced while this run was writing it; the run "
+                "stops here, and resumes from its last checkpoint where that is still in place"
+            )
 
     def write_states(self, states: dict[str, Any]) -> None:
         """Leaves a states file beside the run."""
@@ -203,9 +253,11 @@ class RunWriter:
         replace_text(path, json.dumps(states, separators=(",", ":")) + "\n")
 
     def finish(self) -> None:
-        """Declares the run complete."""
+        """Declares the run complete; a UserError if its file does not hold all of its rows."""
         self.sync()
-        self._header = replace(self._header, finished=True)
+        finished = replace(self._header, finished=True)
+        _with_rows(self._path, finished)
+        self._header = finished
         replace_text(self._path, dump_header(self._header))
 
     def close(self) -> None:
@@ -217,7 +269,7 @@ def read_header(path: Path) -> Header:
     """The header in a JSON file; a UserError names what is wrong with it."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} is not a readable header: {error}") from error
     if not isinstance(values, dict):
         raise UserError(f"{path} is not a header: it holds no object")
@@ -237,20 +289,80 @@ def read_header(path: Path) -> Header:
 
 def read_rows(path: Path, *, finished: bool) -> list[EpisodeRow]:
     """The episodes of a CSV. The last line of an unfinished run may be cut off, and is left out."""
-    if not path.exists():
+    content = _read_bytes(path)
+    if content is None:
         if finished:
             raise UserError(f"{path} is missing, but its header says finished")
         return []
-    try:
-        text = path.read_text(encoding="utf-8")
-    except ValueError as error:
-        raise UserError(f"{path} is not text: {error}") from error
     if not finished:
-        text = text[: text.rfind("\n") + 1]
-    lines = list(csv.reader(text.splitlines()))
+        content = content[: content.rfind(b"\n") + 1]
+    return _rows(path, content)
+
+
+def _rows(path: Path, content: bytes) -> list[EpisodeRow]:
+    try:
+        text = content.decode("utf-8")
+        lines = list(csv.reader(text.splitlines()))
+    except (ValueError, csv.Error) as error:
+        raise UserError(f"{path} is not text: {error}") from error
     if lines and tuple(lines[0]) != COLUMNS:
         raise UserError(f"{path} does not begin with the columns {','.join(COLUMNS)}")
     return [_row(path, number, line) for number, line in enumerate(lines[1:], start=2)]
+
+
+def _kept_rows(path: Path, header: Header, keep: int) -> list[EpisodeRow]:
+    """The first rows of an unfinished run; whatever follows them is not looked at."""
+    lines = (_read_bytes(path) or b"").splitlines(keepends=True)[: 1 + keep]
+    rows = _rows(path, b"".join(line for line in lines if line.endswith(b"\n")))
+    if len(rows) < keep:
+        raise UserError(
+            f"{path} has {len(rows)} of the {keep} rows that its checkpoint counts; "
+            "--overwrite begins the run anew"
+        )
+    problem = fault(replace(header, finished=False), rows)
+    if problem is not None:
+        raise UserError(f"{path}: {problem}; --overwrite begins the run anew")
+    return rows
+
+
+def _with_rows(path: Path, header: Header) -> Run:
+    """The run of a header that was read from `path`; a UserError if its rows are damaged."""
+    if header.task not in TASKS:
+        raise UserError(f"{path}: this version of explore-suite has no task {header.task!r}")
+    table = path.with_suffix(".csv")
+    rows = read_rows(table, finished=header.finished)
+    problem = fault(header, rows)
+    if problem is not None:
+        raise UserError(f"{table}: {problem}")
+    return Run(header, rows)
+
+
+def _what_is_there(path: Path, header: Header) -> str:
+    """That a run is finished, or what keeps it from being so although its header says it is."""
+    try:
+        _with_rows(path, header)
+    except UserError as error:
+        return str(error)
+    return f"{path} is finished"
+
+
+def fault(header: Header, rows: Sequence[EpisodeRow]) -> str | None:
+    """What is wrong with the rows of a run, or None.
+
+    Each episode has a training row, then an evaluation row, all numbers finite. A finished run has
+    these of every episode of its budget.
+    """
+    if header.episodes < 1:
+        return f"its header has a budget of {header.episodes} episodes"
+    for index, (phase, episode, _, return_, _, _, coverage, seconds) in enumerate(rows):
+        if episode != index // 2 + 1 or phase != PHASES[index % 2]:
+            return f"line {index + 2} is {phase} episode {episode}, out of order"
+        if not math.isfinite(return_ + coverage + seconds):
+            return f"line {index + 2} holds a number that is not finite"
+    if len(rows) > 2 * header.episodes or (header.finished and len(rows) < 2 * header.episodes):
+        state = "finished" if header.finished else "unfinished"
+        return f"has {len(rows)} rows of {2 * header.episodes}, and its header says {state}"
+    return None
 
 
 def dump_header(header: Header) -> str:
@@ -265,16 +377,36 @@ def replace_text(path: Path, text: str) -> None:
 
 def replace_bytes(path: Path, content: bytes) -> None:
     """Replaces a file as a whole: whoever reads it sees the old content or the new one."""
-    draft = path.with_name(path.name + ".tmp")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")  # of this writer alone
     try:
-        with draft.open("wb") as file:
+        with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)  # on a full disk every byte counts
+    except BaseException as error:  # Ctrl-C, too; and on a full disk every byte counts
+        with contextlib.suppress(OSError):  # the first error is the one to be told
+            draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # it is about the file; its draft means nothing to people
+            error.filename, error.filename2 = str(path), None
         raise
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    """The content of a file, or None if there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _line(row: tuple[Any, ...]) -> str:

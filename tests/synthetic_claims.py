@@ -14,7 +14,7 @@ from analysis.bootstrap import Estimate
 from analysis.evidence import Evidence
 from analysis.numbers import EXPLORE, ORIGINAL, SUITE, Numbers
 from analysis.scores import episode_table
-from explore_suite.results import EpisodeRow, ResultStore, Run
+from explore_suite.results import EpisodeRow, LeftOut, ResultStore, Run, dump_header, fault
 from explore_suite.tasks import lookup
 
 GRID, NEAR, TINY = "GridWorld", "HallwayLocalOptimum", "HallwayAdversarial"
@@ -43,12 +43,19 @@ def write(root: Path, runs: Iterable[Run]) -> None:
         with store.open(dataclasses.replace(header, finished=False)) as writer:
             for row in rows:
                 writer.append(row)
-            if header.finished:
-                writer.finish()
+        if header.finished:  # written as it is: the writer would not finish a damaged run
+            store.path(header.key, ".json").write_text(dump_header(header))
 
 
 def evidence(runs: Iterable[Run]) -> Evidence:
-    return Evidence(Numbers(Path("nowhere"), "cpu", episode_table(runs)))
+    sound, left_out = [], []
+    for one in runs:
+        problem = fault(*one)
+        if problem is None:
+            sound.append(one)
+        else:
+            left_out.append(LeftOut(one.header.key.place, problem, one.header))
+    return Evidence(Numbers(Path("nowhere"), "cpu", episode_table(sound), left_out=left_out))
 
 
 def student(*values: float) -> Estimate:

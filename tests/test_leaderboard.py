@@ -1,5 +1,6 @@
 """The leaderboard's rows, against numbers made by hand; its Markdown and command."""
 
+import http.client
 import threading
 import urllib.error
 import urllib.request
@@ -215,6 +216,19 @@ def test_a_look_at_short_runs_says_so(tmp_path, capsys):
         leaderboard_command.main([*command, "--last", "0"])
 
 
+def status(port, *hosts):
+    """The status of an answer to a request with these Host headers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.putrequest("GET", "/", skip_host=True)
+    for host in hosts:
+        connection.putheader("Host", host)
+    connection.endheaders()
+    try:
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
 def test_the_server_knows_one_page_and_only_this_machine():
     server = leaderboard_command.make_server(b"<p>the page</p>", 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -226,6 +240,11 @@ def test_the_server_knows_one_page_and_only_this_machine():
         for path in ("/runs/", "/../pyproject.toml", "/leaderboard.md"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(f"http://{host}:{port}{path}")
+        for name in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"):
+            assert status(port, name) == 200
+        for name in ("evil.example", f"evil.example:{port}", "127.0.0.1.evil.example", "", "::1"):
+            assert status(port, name) == 421, name
+        assert status(port, "localhost", "evil.example") == status(port) == 421
         with pytest.raises(UserError, match=f"port {port}.*--port"):
             leaderboard_command.serve(b"", port)
     finally:

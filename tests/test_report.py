@@ -1,12 +1,17 @@
 """`explore-suite report`: complete, honest about what lacks runs, quick and repeatable."""
 
+import json
+import os
+import shutil
 import time
+from pathlib import Path
 
 import pytest
 import synthetic
 
-from analysis import report
+from analysis import leaderboard_command, report
 from analysis.figures import FIGURES
+from explore_suite import results
 from explore_suite.errors import UserError
 
 
@@ -66,6 +71,85 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UserError, match="cannot write to .*file"):
         run(tmp_path / "runs", tmp_path / "file")
+
+
+@pytest.fixture
+def spoilt(tmp_path):
+    """A sound run; one of a task of the future, one that lost its rows, a copy; all named."""
+    cells = [synthetic.Cell("sac", "WalkerWalk", seed, 3) for seed in range(3)]
+    store = synthetic.write(tmp_path / "runs", cells)
+    folder = tmp_path / "runs" / "cpu" / "sac"
+    future = folder / "WalkerWalk-v7" / "seed-000.json"
+    future.parent.mkdir()
+    header = json.loads((folder / "WalkerWalk-v0" / "seed-000.json").read_text())
+    future.write_text(json.dumps(header | {"task": "ExploreSuite/WalkerWalk-v7"}))
+    lost = folder / "WalkerWalk-v0" / "seed-001.csv"
+    lost.write_text(lost.read_text().splitlines(keepends=True)[0])
+    copy = tmp_path / "runs" / "cpu" / "sac_old"
+    shutil.copytree(folder / "WalkerWalk-v0", copy / "WalkerWalk-v0")
+    for path in (copy / "WalkerWalk-v0").glob("seed-00[12].*"):
+        path.unlink()
+    return store, [future, lost, copy / "WalkerWalk-v0" / "seed-000.json"]
+
+
+def test_runs_that_cannot_be_used_are_left_out_and_told_once(spoilt, tmp_path, capsys):
+    store, paths = spoilt
+    run(store.root, tmp_path)
+    said = capsys.readouterr().out
+    text = (tmp_path / "REPRODUCTION.md").read_text()
+    for path in paths:
+        assert said.count(f"  left out: {path}") == 1
+        named = path.with_suffix(".json").relative_to(store.root)
+        assert f"- Left out, for it cannot be used: `{named}`." in text
+    assert "- Runs: 2, of which 2 finished" in text and str(tmp_path) not in text
+    leaderboard_command.main(["--results", str(store.root), "--out", str(tmp_path / "page.html")])
+    said = capsys.readouterr().out
+    assert [said.count(f"  left out: {path}") for path in paths] == [1, 1, 1]
+
+
+def test_without_a_run_that_can_be_used_the_first_problem_is_told(spoilt, tmp_path):
+    store, (future, *_) = spoilt
+    shutil.rmtree(store.root / "cpu" / "sac" / "WalkerWalk-v0")
+    with pytest.raises(UserError, match=f"no run in {store.root} can be used: {future}"):
+        leaderboard_command.main(["--results", str(store.root), "--out", str(tmp_path / "page")])
+
+
+def test_what_cannot_be_read_is_not_blamed_on_what_is_written(tmp_path, monkeypatch):
+    synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0, 3)])
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "verified.json").write_text("{}")
+    arguments = ["--results", str(tmp_path / "runs"), "--out", str(tmp_path / "out" / "page")]
+    for name, method in (("submissions", "iterdir"), ("verified.json", "read_bytes")):
+        real = getattr(Path, method)
+
+        def fail(self, name=name, real=real):
+            if self == tmp_path / name:
+                raise PermissionError(13, os.strerror(13), str(self))
+            return real(self)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, method, fail)
+            with pytest.raises(UserError, match=f"cannot read {tmp_path / name}: Permission"):
+                leaderboard_command.main(arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_report_leaves_the_old_figures_whole(tmp_path, monkeypatch):
+    synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0, 3)])
+    figures = tmp_path / "figures"
+    monkeypatch.setattr(report, "draw", lambda name, numbers: {"svg": b"old", "png": b"old"})
+    report.write_figures(tmp_path / "runs", tmp_path, "cpu")
+    names = sorted(path.name for path in figures.iterdir())
+    monkeypatch.setattr(report, "draw", lambda name, numbers: {"svg": b"new", "png": b"new"})
+
+    def interrupted(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(results.os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        report.write_figures(tmp_path / "runs", tmp_path, "cpu")
+    assert sorted(path.name for path in figures.iterdir()) == names
+    assert {path.read_bytes() for path in figures.iterdir()} == {b"old"}
 
 
 def test_a_reader_who_has_seen_enough_is_not_mistaken_for_the_folder(tmp_path, monkeypatch):

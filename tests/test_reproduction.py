@@ -65,9 +65,9 @@ def test_the_same_runs_give_the_same_bytes(mixed, text, tmp_path):
 def test_the_head_says_what_it_was_made_of(text):
     head = text.partition("## Summary")[0]
     assert "preset `cpu`" in head and "`explore-suite report --preset cpu`" in head
-    assert "- Runs: 30, of which 28 finished" in head
-    assert "- sac WalkerWalk: seed 1 left out, it says finished and has 6 rows of 220.\n" in head
-    assert "`000000000000` (29 runs), `aaaaaaaaaaaa` (1 run, 1 with uncommitted changes)" in head
+    assert "- Runs: 29, of which 28 finished" in head
+    assert "\n- Left out, for it cannot be used: `cpu/sac/WalkerWalk-v0/seed-001.json`.\n" in head
+    assert "`000000000000` (28 runs), `aaaaaaaaaaaa` (1 run, 1 with uncommitted changes)" in head
     assert f"`{synthetic.SOURCE}`" in head
 
 

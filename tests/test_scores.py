@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic
+import synthetic_claims
 from scipy import stats
 
 from analysis import scores
@@ -39,7 +40,8 @@ def score_of(one: Run) -> pd.Series:
 def test_a_table_holds_every_row_of_the_store(tmp_path):
     cells = synthetic.cells(("sac", "sac_deep"), (TASK, "GridWorld"), 2, episodes=3)
     synthetic.write(tmp_path, cells)
-    found = scores.load(tmp_path)
+    found, left_out = scores.load(tmp_path)
+    assert left_out == []
     assert len(found) == 2 * 2 * 2 * 3 * 2
     assert list(found.columns) == scores.EPISODE_COLUMNS
     expected = synthetic.invent(cells[1]).rows[3]
@@ -57,7 +59,7 @@ def test_headers_say_where_each_run_comes_from(tmp_path):
 
 
 def test_an_empty_store_gives_empty_tables(tmp_path):
-    found = scores.load(tmp_path / "nowhere")
+    found, _ = scores.load(tmp_path / "nowhere")
     assert found.empty and list(found.columns) == scores.EPISODE_COLUMNS
     assert list(scores.run_scores(found).columns) == scores.SCORE_COLUMNS
 
@@ -92,6 +94,16 @@ def test_a_gap_in_the_window_makes_no_score(missing):
     whole = run()
     rows = [row for row in whole.rows if not (row.phase == "eval" and row.episode == missing)]
     assert np.isnan(score_of(Run(whole.header, rows)).score)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_evaluation_that_is_not_finite_makes_no_score(value):
+    whole = constant("a", TASK, 0, 10.0)
+    for episode, counts in ((100, True), (1, False)):
+        rows = [row._replace(return_=value) if row[:2] == ("eval", episode) else row
+                for row in whole.rows]  # fmt: skip
+        found = score_of(Run(whole.header, rows))
+        assert np.isnan(found.score) == np.isnan(found.normalised) == counts
 
 
 def test_each_task_has_its_own_window():
@@ -234,12 +246,14 @@ def test_a_suite_curve_ends_where_an_unfinished_run_can_be_smoothed():
     assert found.episode.max() == 115 - 10
 
 
-def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(caplog):
+def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(tmp_path):
     whole = [constant("a", TASK, seed, 10.0) for seed in range(3)]
     cut = constant("a", TASK, 3, 99.0)
-    found = Numbers("nowhere", "cpu", table(*whole, Run(cut.header, cut.rows[:120])))
-    told = f"a {TASK}: seed 3 left out, it says finished and has 120 rows of 220"
-    assert caplog.messages == [f"  {told}"] and told in found.missing()
+    synthetic_claims.write(tmp_path, [*whole, Run(cut.header, cut.rows[:120])])
+    found = Numbers(tmp_path, "cpu")
+    csv = tmp_path / cut.header.key.place.with_suffix(".csv")
+    told = f"left out: {csv}: has 120 rows of 220, and its header says finished"
+    assert found.missing()[0] == told and Numbers(tmp_path, "paper").missing() == []
     assert found.seeds("a", TASK) == [0, 1, 2] and set(found.scores.seed) == {0, 1, 2}
     assert set(found.curve("a", TASK)["mean"]) == {10.0}
 

@@ -32,7 +32,16 @@ def test_seeds_and_groups():
     assert len(task_names(["all", "grid"])) == 11 and len(task_names(["explore"])) == 4
 
 
-@pytest.mark.parametrize("text", ["7-0", "", "a", "1-", "-1", "1,,2", "1.5"])
+def test_more_seeds_than_anybody_runs_are_refused_before_they_are_listed():
+    assert len(seeds("5-10004")) == 10_000
+    for text in ("0-9999999999", "0-10000", "0-9999,10000", "0-999999999999999999"):
+        with pytest.raises(UserError, match="more than 10000 seeds"):
+            seeds(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["7-0", "", "a", "1-", "-1", "1,,2", "1.5", "9" * 5000, "\u0663", "1\n"]
+)
 def test_wrong_seeds_are_refused(text):
     with pytest.raises(UserError, match="--seeds"):
         seeds(text)
@@ -117,7 +126,7 @@ def test_failures_are_named_and_stop_no_other(tmp_path):
     (tmp_path / place / "seed-002.json").write_text("{")
     result = sweep(*FAST, "--results", str(tmp_path))
     assert result.returncode == 1 and "1 done, 2 failed" in result.stdout
-    for seed, problem in ((1, "IsADirectoryError"), (2, "is not a readable header")):
+    for seed, problem in ((1, "seed-001.csv: Is a directory"), (2, "is not a readable header")):
         log = tmp_path / ".logs" / place / f"seed-00{seed}.log"
         assert f"failed: random/GridWorld/{seed}, see {log}" in result.stdout
         assert problem in log.read_text()

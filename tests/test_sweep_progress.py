@@ -34,7 +34,7 @@ def test_time_left_is_by_own_pace_then_that_of_its_like_then_a_rough_table():
 
 
 def test_progress_is_read_from_the_last_evaluation(tmp_path):
-    spec = RunSpec.of("random", "GridWorld", 0, "cpu", 9)
+    spec = RunSpec.of("random", "GridWorld", 0, "cpu", 2)
     store = ResultStore(tmp_path)
     assert cell_of(spec, store).reached.episode == 0
     with store.open(spec.header(1)) as writer:
@@ -44,6 +44,7 @@ def test_progress_is_read_from_the_last_evaluation(tmp_path):
         writer.append(EpisodeRow("train", 2, 200, 0.5, 100, 0, 0.1, 4.0))
         assert cell_of(spec, store).reached == (1, 7.5, 2.0)
         assert cell_of(spec, store).state == "waiting"
+        writer.append(EpisodeRow("eval", 2, 200, 0.5, 100, 0, 0.1, 4.0))
         writer.finish()
     assert cell_of(spec, store).state == "done"
 
