@@ -106,7 +106,7 @@ def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
             finished = _episodes(trainer, spec, writer, checkpoints, how, watch, stopped)
             if finished:
                 policy.save(store.path(spec.key, WEIGHTS), trainer.agent)
-                writer.finish()
+                writer.finish(trainer.traces.content())
                 checkpoints.clear()
     return finished
 

@@ -50,11 +50,6 @@ def test_the_benchmark_needs_only_its_four_dependencies():
         assert imports(path, top_level_only=True) <= CORE, path
 
 
-def test_files_stay_short():
-    long = {path.name: len(path.read_text().splitlines()) for path in FILES}
-    assert {name: lines for name, lines in long.items() if lines > 300} == {}
-
-
 def test_no_drawer_files():
     assert not [
         path for path in FILES if path.name in ("utils.py", "common.py", "helpers.py", "misc.py")
