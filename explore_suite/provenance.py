@@ -19,11 +19,11 @@ def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
     """The header fields that say where a run of this task was made, and on what it learnt."""
     return {
         "code": checkout(),
-        "versions": {"python": platform.python_version()} | _versions(),
+        "versions": versions(),
         "fingerprint": fingerprint(task),
         "machine": {
             "system": platform.system(),
-            "processor": _processor(),
+            "processor": processor(),
             "cores": os.cpu_count(),
         }
         | ({} if device == "cpu" else {"device": device}),
@@ -79,8 +79,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return result.stdout.strip() if result.returncode == 0 else None
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def versions() -> dict[str, str]:
+    """Installed versions of Python and of the packages that a result may depend on."""
+    found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
             found[name] = metadata.version(name)
@@ -89,7 +90,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _processor() -> str:
+def processor() -> str:
     """The processor's own name where the system tells it."""
     info = Path("/proc/cpuinfo")
     if info.exists():
