@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> int:
 def _tell(run: Path) -> int:
     try:
         differences = replay_run(run)
-    except UserError as error:
+    except (UserError, OSError) as error:  # such as a folder in place of the CSV
         say(f"not replayed: {run}: {error}")
         return 1
     if not differences:

@@ -159,6 +159,8 @@ def replay(header: Header, rows: list[EpisodeRow], content: bytes) -> list[str]:
     written = {row.episode: row for row in rows if row.phase == "eval"}
     if len(rows) != 2 * header.episodes or written.keys() != set(range(1, header.episodes + 1)):
         return [f"the rows are not those of {header.episodes} episodes"]
+    if header.seed < 0:
+        return [f"the header's seed {header.seed} is negative"]
     expected = traced_episodes(sheet, header.episodes)
     with gymnasium.make(sheet.id) as env:
         episodes, seeds, actions = _read(content, sheet, len(expected), _steps(env))

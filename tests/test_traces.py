@@ -317,6 +317,17 @@ def test_a_header_that_does_not_list_the_file_is_named(traces, reason, run, caps
     assert code == 1 and reason in line
 
 
+def test_a_strange_seed_or_csv_is_one_line(run, capsys):
+    header = read_header(run.with_suffix(".json"))
+    run.with_suffix(".json").write_text(dump_header(replace(header, seed=-1)))
+    code, line = replayed(run, capsys)
+    assert code == 1 and "the header's seed -1 is negative" in line
+    run.unlink()
+    run.mkdir()
+    code, line = replayed(run, capsys)
+    assert code == 1 and "not replayed" in line
+
+
 def test_a_missing_file_and_an_unfinished_run_are_named(run, capsys):
     run.with_suffix(TRACES).unlink()
     code, line = replayed(run, capsys)
