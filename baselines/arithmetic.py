@@ -4,18 +4,21 @@ Where they differ sums are rounded in another order, and learning lets the diffe
 repeats bit for bit on the same CPU capability and versions alone.
 """
 
+import os
 import re
 
 import torch
 
 CAPABILITY, BLAS = "capability", "blas"  # names in the `machine` of a header
+_MKL_BRANCH = "MKL_CBWR"  # environment variable that makes MKL use another instruction set
 
 
 def arithmetic() -> dict[str, str]:
     """The CPU capability that torch's kernels use here, such as AVX512, and the BLAS it has."""
+    blas, branch = blas_of(torch.__config__.show()), os.environ.get(_MKL_BRANCH)
     return {
         CAPABILITY: torch.backends.cpu.get_cpu_capability(),
-        BLAS: blas_of(torch.__config__.show()),
+        BLAS: f"{blas} {_MKL_BRANCH}={branch}" if branch else blas,
     }
 
 

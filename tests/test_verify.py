@@ -62,6 +62,14 @@ def test_the_header_names_what_torch_computes_with(run):
     assert machine["blas"] == arithmetic()["blas"] != "unknown"
 
 
+def test_a_branch_of_mkl_chosen_by_the_environment_is_another_blas(monkeypatch):
+    """With it the same processor gives other rows."""
+    monkeypatch.delenv("MKL_CBWR", raising=False)
+    plain = arithmetic()
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    assert arithmetic() == plain | {"blas": f"{plain['blas']} MKL_CBWR=COMPATIBLE"}
+
+
 def test_on_the_same_machine_nothing_is_said_but_equal_or_the_difference(run, capsys):
     assert told(run, capsys) == (0, f"equal: 6 rows of {run}\n")
     change(run, 4, 3, "0.5")
