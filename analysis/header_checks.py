@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, NotRequired, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -22,7 +22,9 @@ OUR_PRESETS, OUR_SOURCE = ("cpu", "paper"), "explore-suite train"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 
-_HeaderDict = TypedDict("_HeaderDict", get_type_hints(Header))  # type: ignore[misc]
+# Runs made before there were traces have headers without the field.
+_HINTS = get_type_hints(Header) | {"traces": NotRequired[dict[str, str]]}
+_HeaderDict = TypedDict("_HeaderDict", _HINTS)  # type: ignore[misc]
 _HeaderDict.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
 _TYPES: TypeAdapter[Any] = TypeAdapter(_HeaderDict)
 

@@ -17,10 +17,10 @@ from analysis.row_checks import score
 from analysis.submission import GROUPS, MIN_SEEDS, Submission, digest, run_path
 from analysis.texts import shown
 from analysis.untrusted import ABOUT, strict_json
-from explore_suite.results import EpisodeRow, Header
+from explore_suite.results import TRACES, EpisodeRow, Header
 from explore_suite.tasks import BENCHMARK
 
-SUFFIXES = (".json", ".csv")
+SUFFIXES = (".json", ".csv")  # of the files that every run has
 SCORE_TOLERANCE = 1e-6  # between a stated score and the recomputed one
 
 
@@ -109,7 +109,7 @@ def _place_faults(
     found: Evidence, preset: str, agent: str, tasks: list[str], seeds: list[int]
 ) -> Iterator[str]:
     """Files missing, and files that nothing of the submission has."""
-    due, there = _due(preset, agent, tasks, seeds), set(found.files) - {ABOUT}
+    due, there = _due(found, preset, agent, tasks, seeds), set(found.files) - {ABOUT}
     yield from (f"{path}: is missing" for path in sorted(due - there))
     yield from (
         f"{path}: does not belong to the tasks, seeds, agent and preset of {ABOUT}"
@@ -121,7 +121,7 @@ def _listing_faults(
     found: Evidence, preset: str, agent: str, tasks: list[str], seeds: list[int],
     files: dict[str, str],
 ) -> Iterator[str]:  # fmt: skip
-    if files.keys() != _due(preset, agent, tasks, seeds):
+    if files.keys() != _due(found, preset, agent, tasks, seeds):
         yield f"{ABOUT}: files must name the files of its tasks and seeds, all and no others"
 
 
@@ -162,14 +162,21 @@ _RULES: dict[Callable[..., Iterator[str]], tuple[str, ...]] = {
 }
 
 
-def _due(preset: str, agent: str, tasks: list[str], seeds: list[int]) -> set[str]:
-    """The files that a submission of these tasks and seeds has."""
-    return {
-        run_path(preset, agent, task, seed, suffix)
+def _due(found: Evidence, preset: str, agent: str, tasks: list[str], seeds: list[int]) -> set[str]:
+    """The files that a submission of these tasks and seeds has; traces where headers list them."""
+    with_traces = {
+        run.stem
+        for run in found.runs
+        if (run.header.traces if run.header else run.stem + TRACES in found.files)
+    }
+    stems = {
+        run_path(preset, agent, task, seed, "")
         for task in tasks if task in BENCHMARK
         for seed in range(len(seeds))
-        for suffix in SUFFIXES
     }  # fmt: skip
+    return {stem + suffix for stem in stems for suffix in SUFFIXES} | {
+        stem + TRACES for stem in stems & with_traces
+    }
 
 
 @cache

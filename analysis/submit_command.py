@@ -13,7 +13,7 @@ from analysis.validate import Report, check, check_runs, validate
 from analysis.validate_command import tell
 from explore_suite.console import say
 from explore_suite.errors import UserError
-from explore_suite.results import ResultStore, Run, RunKey
+from explore_suite.results import TRACES, ResultStore, Run, RunKey
 
 _EXAMPLE = """example:
   explore-suite submit my-method --results results/runs --agent my-method --preset external \\
@@ -117,7 +117,7 @@ def _run_files(
     files, missing = {}, []
     for task in tasks:
         for seed in range(seeds):
-            for suffix in (".json", ".csv"):
+            for suffix in (".json", ".csv", TRACES):
                 path = store.path(RunKey(options.preset, options.agent, task, seed), suffix)
                 if path.is_file():
                     place = run_path(options.preset, options.agent, task, seed, suffix)

@@ -10,15 +10,18 @@ from typing import Any, NamedTuple
 
 from analysis.texts import shown
 from explore_suite.errors import UserError
-from explore_suite.results import LABEL
+from explore_suite.results import LABEL, TRACES
+from explore_suite.traces import MAX_BYTES as MAX_TRACES_BYTES
 
 ABOUT = "submission.json"
 MAX_ENTRIES = 5_000  # files and folders
 MAX_TOTAL_BYTES = 256 * 2**20
 MAX_DEPTH = 16  # of nested JSON
-_MAX_BYTES = {ABOUT: 2**20, ".json": 2**16, ".csv": 2**21}
+_MAX_BYTES = {ABOUT: 2**20, ".json": 2**16, ".csv": 2**21, ".npz": MAX_TRACES_BYTES}
 _MAX_DIGITS = 40  # of a JSON number; the longest float has 25
-_RUN_FILE = re.compile(rf"runs/({LABEL.pattern}/){{3}}seed-[0-9]{{3,5}}\.(json|csv)")
+_RUN_FILE = re.compile(
+    rf"runs/({LABEL.pattern}/){{3}}seed-[0-9]{{3,5}}(\.json|\.csv|{re.escape(TRACES)})"
+)
 _ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not block
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)  # strings (for skipping), brackets

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from analysis import header_checks, statements
@@ -12,7 +12,7 @@ from analysis.row_checks import check_rows
 from analysis.statements import SUFFIXES, Evidence, FoundRun
 from analysis.submission import Submission, run_path
 from analysis.untrusted import ABOUT, read_tree
-from explore_suite.results import LABEL, EpisodeRow, Header, Run
+from explore_suite.results import LABEL, TRACES, EpisodeRow, Header, Run, listed_traces
 from explore_suite.tasks import BENCHMARK, NAMESPACE
 
 _PLACE = re.compile(r"runs/([^/]+)/([^/]+)/([^/]+)/seed-([0-9]+)")
@@ -58,13 +58,19 @@ def check_runs(files: dict[str, bytes]) -> tuple[list[Run], list[str]]:
 
 def _check_runs(files: dict[str, bytes]) -> tuple[list[FoundRun], list[str]]:
     found, problems = [], []
-    stems = sorted({str(PurePosixPath(path).with_suffix("")) for path in files if path != ABOUT})
+    stems = sorted({_stem(path) for path in files if path != ABOUT})
     for stem in stems:
         run, faults = _check_run(stem, files)
         problems += faults
         if run is not None:
             found.append(run)
     return found, problems + list(_disagreements(found)) + list(_copies(found))
+
+
+def _stem(path: str) -> str:
+    """The path of a run without the suffix of this file of it."""
+    folder, name = path.rsplit("/", 1)
+    return f"{folder}/{name.split('.')[0]}"
 
 
 def _whole(found: list[FoundRun]) -> list[Run]:
@@ -83,6 +89,7 @@ def _check_run(stem: str, files: dict[str, bytes]) -> tuple[FoundRun | None, lis
     problems += [f"{stem}.json: {fault}" for fault in faults]
     rows, faults = _check_csv(stem, task, files, header)
     problems += [f"{stem}.csv: {fault}" for fault in faults]
+    problems += [f"{stem}{TRACES}: {fault}" for fault in _check_traces(stem, files, header)]
     return FoundRun(stem, task, int(place[4]), header, [] if faults else rows), problems
 
 
@@ -103,6 +110,19 @@ def _check_csv(
     if stem + ".csv" not in files:
         return [], []
     return check_rows(files[stem + ".csv"], BENCHMARK[task], header.episodes if header else None)
+
+
+def _check_traces(stem: str, files: dict[str, bytes], header: Header | None) -> Iterator[str]:
+    """Whether the traces file is the one that the header lists; its actions are not played here."""
+    content = files.get(stem + TRACES)
+    if header is None:
+        return
+    if content is None and header.traces:
+        yield "is missing"
+    elif content is not None and not header.traces:
+        yield "is not listed by its header"
+    elif content is not None and header.traces != listed_traces(Path(stem + TRACES).name, content):
+        yield "is not the file that its header lists: its SHA-256 or name differs"
 
 
 def _path(header: Header) -> str | None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -13,6 +14,7 @@ from explore_suite import Coverage
 from explore_suite.protocol import episode_seed
 from explore_suite.results import PHASES, EpisodeRow
 from explore_suite.tasks import lookup
+from explore_suite.traces import TracedEnv, TraceKeeper
 
 Observer = Callable[[np.ndarray], None]
 Result = tuple[float, int, int, dict[str, float]]  # return, length, success steps, learner's info
@@ -31,9 +33,12 @@ class Trainer:
         self.agent, self.task, self.seed, self.dump = agent, sheet.id, seed, dump
         self.trail: list[np.ndarray] = []  # observations of the last training episode
         self.coverage = Coverage(sheet.name)
+        self.traces = TraceKeeper(sheet.id, seed)
         self.episode, self.env_steps, self.seconds = 0, 0, 0.0
         self.env = gymnasium.make(sheet.id)
-        self.eval_env = gymnasium.make(sheet.id) if videos is None else _filmed(sheet.id, videos)
+        picture: dict[str, Any] = {} if videos is None else {"render_mode": "rgb_array"}
+        self._traced = TracedEnv(gymnasium.make(sheet.id, **picture))
+        self.eval_env = self._traced if videos is None else _filmed(self._traced, videos)
 
     def next_episode(self) -> Rows:
         """Trains for one episode and evaluates once; the rows of both.
@@ -53,6 +58,7 @@ class Trainer:
         except FloatingPointError as error:
             raise FloatingPointError(f"episode {number}: {error}{self._dumped()}") from error
         self.episode, self.env_steps = number, self.env_steps + results[0][1]
+        self.traces.add(number, self._traced.actions)
         self.seconds += time.monotonic() - began
         return [
             (self._row(phase, result), result[3])
@@ -69,6 +75,7 @@ class Trainer:
         return {
             "agent": self.agent.state_dict(),
             "coverage": self.coverage.state_dict(),
+            "traces": self.traces.state_dict(),
             "progress": {
                 "episode": self.episode,
                 "env_steps": self.env_steps,
@@ -80,6 +87,8 @@ class Trainer:
         """Inverse of `state_dict`."""
         self.agent.load_state_dict(state["agent"])
         self.coverage.load_state_dict({"visits": np.asarray(state["coverage"]["visits"])})
+        # A checkpoint of before there were traces has none; the run still ends with its last ones.
+        self.traces.load_state_dict(state.get("traces", {}))
         for name, value in state["progress"].items():
             setattr(self, name, value)
         if isinstance(self.eval_env, gymnasium.wrappers.RecordVideo):
@@ -104,15 +113,15 @@ class Trainer:
         return f" (the agent's state is in {self.dump})"
 
 
-def _filmed(task: str, folder: Path) -> gymnasium.Env:
+def _filmed(env: gymnasium.Env, folder: Path) -> gymnasium.Env:
     """Films episodes 1, 2, 9, 28, 65 ..., and counts them from 1 as results do."""
-    env = gymnasium.wrappers.RecordVideo(
-        gymnasium.make(task, render_mode="rgb_array"), str(folder), name_prefix="eval",
+    filmed = gymnasium.wrappers.RecordVideo(
+        env, str(folder), name_prefix="eval",
         episode_trigger=lambda episode: round((episode - 1) ** (1 / 3)) ** 3 == episode - 1,
         disable_logger=True,
     )  # fmt: skip
-    env.episode_id = 0
-    return env
+    filmed.episode_id = 0
+    return filmed
 
 
 def run(agent: Agent, task: str, *, seed: int, episodes: int, dump: Path | None = None) -> Iterator:

@@ -15,7 +15,7 @@ from baselines.checkpoint import Checkpoints
 from baselines.sweep_progress import is_finished
 from baselines.train import How, RunSpec, Watcher, checkpoint_folder, train
 from explore_suite.errors import RunLockedError
-from explore_suite.results import ResultStore, read_header, read_rows, replace_bytes
+from explore_suite.results import TRACES, ResultStore, read_header, read_rows, replace_bytes
 
 LOCK_SECONDS = 300.0  # how long a dying attempt may hold its run's lock: NFS servers need minutes
 
@@ -67,9 +67,9 @@ def keep(store: ResultStore, spec: RunSpec, files: dict[str, bytes]) -> None:
     with store.open(replace(header, finished=False)) as writer:
         for row in rows:
             writer.append(row)
-        for suffix in set(files) - {".json", ".csv"}:
+        for suffix in set(files) - {".json", ".csv", TRACES}:
             replace_bytes(store.path(spec.key, suffix), files[suffix])
-        writer.finish()
+        writer.finish(files.get(TRACES, b""))
         Checkpoints(checkpoint_folder(store, spec.key)).clear()
 
 

@@ -16,6 +16,7 @@ import torch
 
 from baselines import checkpoint, policy, snapshot
 from baselines.agent import State
+from baselines.arithmetic import CAPABILITY, arithmetic
 from baselines.runner import Rows, Trainer
 from baselines.settings import SOURCE, as_json, budget, build, resolve, settings_of
 from explore_suite.errors import UserError
@@ -23,6 +24,7 @@ from explore_suite.provenance import device_of, provenance
 from explore_suite.results import WEIGHTS, Header, ResultStore, RunKey, RunWriter
 from explore_suite.tasks import lookup
 
+_THEN = ", then "  # between the CPU capabilities of a run that changed machines
 Watcher = Callable[[Trainer, Rows], None]  # told of every episode
 # What a write to an open file can fail of; such an error names no file.
 _DISK_ERRORS = (
@@ -69,11 +71,12 @@ class RunSpec:
 
     def header(self, threads: int, device: str = "cpu") -> Header:
         """The header of a run of this spec, made here and now; of devices it holds the kind."""
-        kind = torch.device(device).type
+        origin = provenance(self.task, torch.device(device).type)
+        origin["machine"] |= arithmetic()
         return Header(
             preset=self.preset, agent=self.agent, task=self.task, seed=self.seed,
             episodes=self.episodes, config=self.settings,
-            source=SOURCE, threads=threads, **provenance(self.task, kind),
+            source=SOURCE, threads=threads, **origin,
         )  # fmt: skip
 
 
@@ -111,7 +114,7 @@ def train(spec: RunSpec, store: ResultStore, how: How, watch: Watcher) -> bool:
             finished = _episodes(trainer, spec, writer, checkpoints, how, watch, stopped)
             if finished:
                 policy.save(store.path(spec.key, WEIGHTS), trainer.agent)
-                writer.finish()
+                writer.finish(trainer.traces.content())
                 checkpoints.clear()
     return finished
 
@@ -184,11 +187,21 @@ def _header(spec: RunSpec, store: ResultStore, how: How) -> Header:
     if held is None or how.overwrite or held.finished:
         return new
     _check_same_run(held, new, store.path(spec.key, ".json"))
+    held = replace(held, machine=_machines(held, new))
     begun_by = held.code.get("begun_by", held.code)
     if begun_by != new.code or held.versions != new.versions:
         logging.warning("continuing a run that was begun by other code or versions")
         return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
     return held
+
+
+def _machines(held: Header, new: Header) -> dict[str, Any]:
+    """The run's machine; where it goes on with another CPU capability, the header names both."""
+    then, here = held.machine.get(CAPABILITY), new.machine[CAPABILITY]
+    if then is None or then.split(_THEN)[-1] == here:
+        return held.machine
+    logging.warning("continuing on CPU capability %s a run that was begun on %s", here, then)
+    return held.machine | {CAPABILITY: f"{then}{_THEN}{here}"}
 
 
 def _check_same_run(held: Header, new: Header, path: Path) -> None:

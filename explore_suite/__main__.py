@@ -13,6 +13,7 @@ COMMANDS = {
     "list": ("explore_suite.listing:main", "the tasks, with their sizes and returns"),
     "doctor": ("explore_suite.doctor:main", "what of this machine works, and what to install"),
     "watch": ("explore_suite.watch:main", "a video, picture or window of a policy on a task"),
+    "replay": ("explore_suite.replay:main", "play a run's stored actions and check its returns"),
     "train": ("baselines.train_command:main", "train an agent on a task; goes on if interrupted"),
     "sweep": ("baselines.sweep:main", "many runs: agents x tasks x seeds, what is missing of them"),
     "verify": ("baselines.verify:main", "run a run again and compare it row by row"),

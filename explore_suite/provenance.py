@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,18 @@ from explore_suite.fingerprint import fingerprint
 from explore_suite.results import Header
 
 _PACKAGES = ("explore-suite", "mujoco", "dm_control", "gymnasium", "numpy", "torch")
+_GIT_SECONDS = 20.0  # before git is taken for unable to tell
 
 
 def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
     """The header fields that say where a run of this task was made, and on what it learnt."""
     return {
-        "code": _code(),
-        "versions": {"python": platform.python_version()} | _versions(),
+        "code": checkout(),
+        "versions": versions(),
         "fingerprint": fingerprint(task),
         "machine": {
             "system": platform.system(),
-            "processor": _processor(),
+            "processor": processor(),
             "cores": os.cpu_count(),
         }
         | ({} if device == "cpu" else {"device": device}),
@@ -33,30 +35,53 @@ def device_of(header: Header) -> str:
     return header.machine.get("device", "cpu")
 
 
-def _code() -> dict[str, Any]:
-    """Commit of the checkout this package runs from, and whether files differ from it."""
-    commit = _git("rev-parse", "HEAD")
-    if commit is None:
+def checkout(package: Path = Path(__file__).parent) -> dict[str, Any]:
+    """Git commit of the checkout that holds the package, and whether files differ from it.
+
+    Both are None where the package is no part of a checkout of its own: an installed copy often
+    lies inside a repository of its user's, whose commit says nothing about this code. `dirty` is
+    None where git cannot tell.
+    """
+    package = package.resolve()
+    # The third name fails unless the commit holds the package, right below its top folder.
+    found = _git(package, "rev-parse", "--show-toplevel", "HEAD", f"HEAD:{package.name}")
+    top, commit, *_ = found.splitlines() if found is not None else ("", None)
+    if not (top and Path(top).resolve() == package.parent and _is_project(package.parent)):
         return {"commit": None, "dirty": None}
     # Results are data: writing them does not make the code another one.
-    changes = _git("status", "--porcelain", "--", ":/", ":(exclude,top)results")
-    return {"commit": commit, "dirty": bool(changes)}
+    changes = _git(
+        package, "status", "--porcelain", "--untracked-files=normal",
+        "--", ":/", ":(exclude,top)results",
+    )  # fmt: skip
+    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
 
 
-def _git(*arguments: str) -> str | None:
-    """Output of a git command in the package's folder; None outside a checkout or without git."""
+def _is_project(folder: Path) -> bool:
+    """Whether a folder is of this project, and not of one that has taken the package in."""
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return project.get("project", {}).get("name") == _PACKAGES[0]
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Output of a git command in a folder; None where it fails, takes too long or is missing."""
+    # Variables such as GIT_DIR and GIT_INDEX_FILE, set inside git hooks, name another repository.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         result = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), *arguments],
-            capture_output=True, text=True, check=False, timeout=20,
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True, text=True, check=False, timeout=_GIT_SECONDS, env=own,
         )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired):
         return None
     return result.stdout.strip() if result.returncode == 0 else None
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def versions() -> dict[str, str]:
+    """Installed versions of Python and of the packages that a result may depend on."""
+    found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
             found[name] = metadata.version(name)
@@ -65,7 +90,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _processor() -> str:
+def processor() -> str:
     """The processor's own name where the system tells it."""
     info = Path("/proc/cpuinfo")
     if info.exists():

@@ -5,7 +5,8 @@
         ...  # one training episode in env, one of the policy without exploration in env.eval_env
 
 Whatever `reset` is given, episodes start as the run's seed says, so that all methods meet the same
-starts. Two rows are written when an evaluation ends; the last of the budget finishes the run.
+starts. Two rows are written when an evaluation ends; the last of the budget finishes the run and
+leaves the actions of its last evaluations beside it (explore_suite.traces).
 """
 
 import json
@@ -21,6 +22,7 @@ from explore_suite.provenance import provenance
 from explore_suite.results import Header, ResultStore
 from explore_suite.run_book import Episode, RunBook
 from explore_suite.task_env import around_time_limit, checked_task, copied, layers
+from explore_suite.traces import TracedEnv
 
 SOURCE = "explore_suite.record"
 
@@ -33,8 +35,9 @@ def record(
     """The same env, its episodes written to the store `results` as a run of `agent`.
 
     Wrappers may lie inside (they are copied for `eval_env`) or outside (put them around `eval_env`
-    too); what is recorded is always the task's own rewards and observations. `episodes` defaults to
-    the end of the task's score window; `config` and `threads` are noted in the header. A run that
+    too); what is recorded is always the task's own rewards and observations, and the actions that
+    reach it (in evaluation as float32, for exact traces). `episodes` defaults to the end of the
+    task's score window; `config` and `threads` are noted in the header. A run that
     was left unfinished begins anew, a finished one only with `overwrite`.
     """
     sheet = checked_task(env)
@@ -56,7 +59,9 @@ class Recorder(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, eval_env: gymnasium.Env, book: RunBook) -> None:
         """Made by `record`."""
         super().__init__(around_time_limit(env, lambda task: _Meter(task, "train", book)))
-        self.eval_env = around_time_limit(eval_env, lambda task: _Meter(task, "eval", book))
+        self.eval_env = around_time_limit(
+            eval_env, lambda task: _Meter(TracedEnv(task), "eval", book)
+        )
         self._book = book
 
     @property
@@ -109,6 +114,8 @@ class _Meter(gymnasium.Wrapper):
         episode.success_steps += bool(info["success"])
         if terminated or truncated:
             self._episode = None
+            if isinstance(self.env, TracedEnv):
+                episode.actions = self.env.actions
             self.book.end(self.phase, episode)
         return obs, reward, terminated, truncated, info
 

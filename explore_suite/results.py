@@ -3,20 +3,23 @@
 <root>/<preset>/<agent>/<task>/seed-000.json    who ran what, on what; finished or not
 <root>/<preset>/<agent>/<task>/seed-000.csv     one line per episode, training and evaluation
 
-and, where its maker left one, a states file for pictures: where the run has been.
+and, where its maker left them, the actions of its last evaluations (explore_suite.traces), and a
+states file for pictures: where the run has been.
 
+<root>/<preset>/<agent>/<task>/seed-000.traces.npz
 <root>/<preset>/<agent>/<task>/seed-000.states.json
 """
 
 import contextlib
 import csv
+import hashlib
 import json
 import math
 import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_origin
 
@@ -26,7 +29,8 @@ from explore_suite.tasks import TASKS
 
 SCHEMA = 1
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; path-safe
-STATES, WEIGHTS = ".states.json", ".weights.safetensors"  # files that may lie beside a run
+# Files that may lie beside a run.
+STATES, WEIGHTS, TRACES = ".states.json", ".weights.safetensors", ".traces.npz"
 PHASES = ("train", "eval")
 COLUMNS = (
     "phase", "episode", "env_steps", "return", "length", "success_steps", "coverage", "seconds",
@@ -48,7 +52,10 @@ class EpisodeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Header:
-    """What a run was. Everything but `finished` is fixed when it begins."""
+    """What a run was. Everything but `traces` and `finished` is fixed when it begins.
+
+    A field that a file lacks has its default: headers outlive the versions that wrote them.
+    """
 
     preset: str
     agent: str  # what is ranked: an algorithm's name, or algorithm.variant
@@ -63,12 +70,21 @@ class Header:
     machine: dict[str, Any] = field(default_factory=dict)
     threads: int = 1
     schema: int = SCHEMA
+    traces: dict[str, str] = field(default_factory=dict)  # name and SHA-256 of the traces file
     finished: bool = False
 
     @property
     def key(self) -> "RunKey":
         """Where the run belongs."""
         return RunKey(self.preset, self.agent, self.task, self.seed)
+
+
+_FIELDS = {item.name: item for item in fields(Header)}
+_NEEDED = {
+    name
+    for name, item in _FIELDS.items()
+    if item.default is MISSING and item.default_factory is MISSING
+}
 
 
 class RunKey(NamedTuple):
@@ -219,13 +235,13 @@ class RunWriter:
     def __init__(self, path: Path, header: Header, rows: list[EpisodeRow]) -> None:
         """Starts the files anew with the given rows; used by ResultStore.open."""
         self._path = path
-        self._header = header
+        self._header = replace(header, traces={})  # listed when they are there
         if not rows:  # begun anew: what an earlier run of this name left is not of this one
-            for companion in (STATES, WEIGHTS):
+            for companion in (STATES, WEIGHTS, TRACES):
                 path.with_name(path.stem + companion).unlink(missing_ok=True)
         text = "".join(_line(row) for row in [COLUMNS, *rows])
         replace_text(path.with_suffix(".csv"), text)
-        replace_text(path, dump_header(header))
+        replace_text(path, dump_header(self._header))
         self._file = path.with_suffix(".csv").open("a", encoding="utf-8", newline="")
 
     def append(self, row: EpisodeRow) -> None:
@@ -252,12 +268,19 @@ class RunWriter:
         path = self._path.with_name(self._path.stem + STATES)
         replace_text(path, json.dumps(states, separators=(",", ":")) + "\n")
 
-    def finish(self) -> None:
-        """Declares the run complete; a UserError if its file does not hold all of its rows."""
+    def finish(self, traces: bytes = b"") -> None:
+        """Declares the run complete, once its rows and the traces file, if any, are on disk.
+
+        A UserError if its file does not hold all of its rows.
+        """
         self.sync()
-        finished = replace(self._header, finished=True)
-        _with_rows(self._path, finished)
-        self._header = finished
+        _with_rows(self._path, replace(self._header, finished=True))
+        listed = {}
+        if traces:
+            path = self._path.with_suffix(TRACES)
+            replace_bytes(path, traces)
+            listed = listed_traces(path.name, traces)
+        self._header = replace(self._header, traces=listed, finished=True)
         replace_text(self._path, dump_header(self._header))
 
     def close(self) -> None:
@@ -276,11 +299,10 @@ def read_header(path: Path) -> Header:
     schema = values.get("schema")
     if isinstance(schema, int) and schema > SCHEMA:
         raise UserError(f"{path} has schema {schema}, newer than {SCHEMA}: update explore-suite")
-    known = {item.name for item in fields(Header)}
-    wrong = sorted(known.symmetric_difference(values))
+    wrong = sorted((_NEEDED - values.keys()) | (values.keys() - _FIELDS.keys()))
     if wrong:
         raise UserError(f"{path} has unknown or missing fields: {', '.join(wrong)}")
-    for item in fields(Header):
+    for item in (_FIELDS[name] for name in values):
         kind: Any = get_origin(item.type) or item.type
         if type(values[item.name]) is not kind:
             raise UserError(f"{path}: {item.name} must be a {kind.__name__}")
@@ -367,7 +389,15 @@ def fault(header: Header, rows: Sequence[EpisodeRow]) -> str | None:
 
 def dump_header(header: Header) -> str:
     """The header as readable JSON, always the same for the same header."""
-    return json.dumps(asdict(header), indent=1, sort_keys=True) + "\n"
+    values = asdict(header)
+    if not header.traces:  # as before there were any: what such headers were hashed as stays true
+        del values["traces"]
+    return json.dumps(values, indent=1, sort_keys=True) + "\n"
+
+
+def listed_traces(name: str, content: bytes) -> dict[str, str]:
+    """How a header lists a traces file of this name and content."""
+    return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from explore_suite.coverage import Coverage
 from explore_suite.errors import UserError
 from explore_suite.protocol import Turns
 from explore_suite.results import PHASES, EpisodeRow, Header, ResultStore
+from explore_suite.traces import TraceKeeper
 
 _log = logging.getLogger(__name__)
 
@@ -24,6 +26,7 @@ class Episode:
     return_: float = 0.0
     length: int = 0
     success_steps: int = 0
+    actions: Sequence[np.ndarray | int] = ()  # of an evaluation, all of them
 
 
 class RunBook:
@@ -41,6 +44,7 @@ class RunBook:
         self.seed, self.turns = header.seed, Turns(header.episodes)
         self.finished = self._closed = False
         self._coverage, self._env_steps, self._began = Coverage(header.task), 0, 0.0
+        self._traces = TraceKeeper(header.task, header.seed)
         self._pair: list[Episode] = []  # a training episode, then its evaluation
 
     def begin(self, phase: str, episode: Episode) -> None:
@@ -69,8 +73,9 @@ class RunBook:
             self._env_steps += episode.length
             return
         self._write_pair()
+        self._traces.add(episode.number, episode.actions)
         if self.turns.finished:
-            self._writer.finish()
+            self._writer.finish(self._traces.content())
             self.finished = True
             self.close()
 

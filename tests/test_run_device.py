@@ -11,6 +11,7 @@ from small_agents import HORIZON, small, task_of
 
 from analysis import header_checks
 from baselines import runner, verify
+from baselines.arithmetic import arithmetic
 from baselines.train import How, RunSpec, train
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
@@ -68,13 +69,14 @@ def files(store):
 @pytest.mark.parametrize("device", ["cuda", "cuda:0"])
 def test_a_header_names_the_kind_of_device(device, cuda, tmp_path):
     header = trained(tmp_path, replace(CPU, device=device)).header(SPEC.key)
-    assert header.machine == provenance(SPEC.task)["machine"] | {"device": "cuda"}
+    expected = provenance(SPEC.task)["machine"] | arithmetic() | {"device": "cuda"}
+    assert header.machine == expected
     assert header_checks.read(dump_header(header).encode()) == (header, [])
 
 
 def test_a_header_leaves_the_cpu_unnamed():
     assert SPEC.header(1) == SPEC.header(1, "cpu") == SPEC.header(1, "cpu:0")
-    assert SPEC.header(1).machine.keys() == {"system", "processor", "cores"}
+    assert SPEC.header(1).machine.keys() == {"system", "processor", "cores", *arithmetic()}
 
 
 @pytest.mark.parametrize("first, second", [(CPU, GPU), (GPU, CPU)])
