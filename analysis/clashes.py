@@ -49,7 +49,8 @@ def _rows(everyone: Sequence[Claim]) -> Iterator[Clash]:
     """The first copied run of each two entries."""
     owned = [(owner, run) for owner, claim in enumerate(everyone) for run in claim.runs]
     seen = set()
-    for match in matches([told_by(run.header.task, run.rows) for _, run in owned]):
+    told = [told_by(run.header.task, run.header.seed, run.rows) for _, run in owned]
+    for match in matches(told):
         (first, _), (second, run) = owned[match.first], owned[match.second]
         if first != second and (first, second) not in seen:
             seen.add((first, second))
