@@ -36,13 +36,18 @@ def clashes(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list
 
 
 def _labels(everyone: Sequence[Claim]) -> Iterator[Clash]:
-    for first, second in _equal(everyone, lambda claim: claim.label.casefold()):
+    for first, second in _equal(everyone, lambda claim: {likeness(claim.label)}):
         yield first, second, "the label {mine.label} is taken by {other}; choose another"
 
 
 def _names(everyone: Sequence[Claim]) -> Iterator[Clash]:
-    for first, second in _equal(everyone, lambda claim: likeness(claim.name)):
-        yield first, second, "its name looks like that of {other}; choose another"
+    """Names that look like another's name or label; two labels are not told of twice."""
+    labels = [likeness(claim.label) for claim in everyone]
+    for first, second in _equal(
+        everyone, lambda claim: {likeness(claim.name), likeness(claim.label)}
+    ):
+        if labels[first] != labels[second]:
+            yield first, second, "its name looks like that of {other}; choose another"
 
 
 def _rows(everyone: Sequence[Claim]) -> Iterator[Clash]:
@@ -59,9 +64,13 @@ def _rows(everyone: Sequence[Claim]) -> Iterator[Clash]:
             yield first, second, what + " as {other}"
 
 
-def _equal(everyone: Sequence[Claim], key: Callable[[Claim], str]) -> Iterator[tuple[int, int]]:
-    """Places of any two claims with the same key."""
+def _equal(
+    everyone: Sequence[Claim], keys: Callable[[Claim], set[str]]
+) -> Iterator[tuple[int, int]]:
+    """Places of any two claims with a key in common, each pair once."""
     seen: dict[str, list[int]] = defaultdict(list)
     for place, claim in enumerate(everyone):
-        yield from ((earlier, place) for earlier in seen[key(claim)])
-        seen[key(claim)].append(place)
+        earlier = {other for key in keys(claim) for other in seen[key]}
+        yield from ((other, place) for other in sorted(earlier))
+        for key in keys(claim):
+            seen[key].append(place)

@@ -45,7 +45,7 @@ class Chart {
       const sample = make("svg", { width: 28, height: 8, "aria-hidden": "true" },
         make("line", { class: "curve", x1: 0, x2: 28, y1: 4, y2: 4, "stroke-dasharray": line.dash }));
       line.button = make("button", { type: "button", class: line.method, "aria-pressed": "true" },
-        sample, make("span", {}, ...who(line), " ", make("code", {}, line.label)));
+        sample, make("span", {}, ...who(line)));
       line.button.addEventListener("click", () => {
         if (!this.off.delete(line)) this.off.add(line);
         line.button.setAttribute("aria-pressed", String(!this.off.has(line)));
@@ -71,7 +71,7 @@ class Chart {
     this.x = (episode) => EDGE.left + (episode / this.last) * (width - EDGE.left - EDGE.right);
     this.y = (value) => HEIGHT - EDGE.bottom - (Math.max(0, value) / top) * (HEIGHT - EDGE.top - EDGE.bottom);
     this.svg.setAttribute("width", width);
-    this.svg.setAttribute("aria-label", `${COLUMNS[this.column]} by training episode of ${lines.map((line) => line.name).join(", ") || "no method"}; the table below has the numbers`);
+    this.svg.setAttribute("aria-label", `${COLUMNS[this.column]} by training episode of ${lines.map((line) => `${line.name} ${line.label}`).join(", ") || "no method"}; the table below has the numbers`);
     this.guide = make("line", { class: "guide", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
     this.svg.replaceChildren(...this.axes(width), ...lines.flatMap((line) => this.drawLine(line)), this.guide);
   }
