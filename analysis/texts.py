@@ -3,11 +3,8 @@
 import re
 import unicodedata
 
-# Control, format (invisible or reordering), half, private and unknown characters, line breaks.
-_BAD_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-# Letters and marks that show nothing: fillers of Hangul and Khmer, an empty Braille cell, a joiner.
-_BLANKS = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_MAX_MARKS = 2  # on one letter; Vietnamese needs two, and a tower of them covers other lines
+from explore_suite.header_rules import RESERVED, unclean
+
 _MAX_SHOWN = 300  # characters; paths of a submission have up to 220
 # Latin letters that are no ASCII letter with an accent, and what they look like or are written as.
 _LATIN = {
@@ -16,23 +13,6 @@ _LATIN = {
 }  # fmt: skip
 # ASCII that passes for other ASCII at a glance: a homoglyph skeleton, as in UTS 39, and coarser.
 _TWINS = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("i", "l"), ("|", "l"), ("!", "l"))
-# What only the page may say of an entry.
-RESERVED = ("verified", "reference", "ours", "replay-checked", "self-reported")
-
-
-def unclean(text: str) -> str | None:
-    """None for text that can be shown, else what is wrong with it."""
-    marks = 0
-    for character in text:
-        category = unicodedata.category(character)
-        if category in _BAD_CATEGORIES:
-            return f"holds the control character U+{ord(character):04X}"
-        if character in _BLANKS:
-            return f"holds the blank character U+{ord(character):04X}"
-        marks = marks + 1 if category.startswith("M") else 0
-        if marks > _MAX_MARKS:
-            return f"has more than {_MAX_MARKS} marks on one letter"
-    return None
 
 
 def unreadable(text: str) -> str | None:
