@@ -10,7 +10,7 @@ run file, for `files` is the digest of all of them that `explore-suite validate`
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis import header_checks
 from analysis.clashes import Claim, clashes
+from analysis.curves import WINDOWS
 from analysis.look import STYLES, ordered
 from analysis.numbers import Numbers
 from analysis.scores import episode_table, run_scores
@@ -29,8 +30,10 @@ from analysis.untrusted import strict_json
 from analysis.validate import validate
 from explore_suite.errors import UserError
 from explore_suite.results import ResultStore, Run
+from explore_suite.tasks import lookup
 
 REFERENCE, SELF_REPORTED, VERIFIED = "reference", "self-reported", "verified"
+LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
 _VARIANTS = {"warm": "warm start", "pure": "exploration only", "fast": "fast targets"}
@@ -93,11 +96,11 @@ class Board:
 def gather(root: Path | str, last: int | None = None) -> Board:
     """The store's runs and the submissions beside it; a UserError if the store is empty."""
     root = Path(root)
-    runs = list(ResultStore(root).runs())
+    runs = [_drawn_part(run, last) for run in ResultStore(root).runs()]
     if not runs:
         raise UserError(f"no runs in {root}: explore-suite train makes one")
     entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
-    sound, refused = _sound(root.parent)
+    sound, refused = _sound(root.parent, last)
     claims = [Claim(entry.label, entry.name, found) for entry, found in sound]
     against = clashes(_our_claims(entries, runs), claims)
     for entry, found in sound:
@@ -134,12 +137,13 @@ def _our_claims(entries: Iterable[str], runs: Sequence[Run]) -> list[Claim]:
     ]
 
 
-def _sound(folder: Path) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
+def _sound(folder: Path, last: int | None) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
     verified, submissions = _verified(folder / "verified.json"), folder / "submissions"
     for path in sorted(submissions.iterdir()) if submissions.is_dir() else ():
-        submission, runs, problems = validate(path)
+        submission, whole, problems = validate(path)
+        runs = [_drawn_part(run, last) for run in whole]
         if submission is not None and not problems:
             problems = list(_unfit(path, submission, runs))
         if submission is None or problems:
@@ -147,6 +151,17 @@ def _sound(folder: Path) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
         else:
             sound.append((_entry(submission, verified.get(submission.agent)), runs))
     return sound, refused
+
+
+def _drawn_part(run: Run, last: int | None) -> Run:
+    """A whole run up to the end of its curve: what is never drawn need not be computed or kept."""
+    header, rows = run
+    sheet = lookup(header.task)
+    drawn = LENGTHS * sheet.score_window[1] + WINDOWS[sheet.group]  # smoothing looks ahead
+    if last is not None or header.episodes <= drawn or len(rows) != 2 * header.episodes:
+        return run
+    kept = [row for row in rows if row.episode <= drawn]
+    return Run(replace(header, episodes=drawn), kept)
 
 
 def _unfit(path: Path, submission: Submission, runs: list[Run]) -> Iterator[str]:
