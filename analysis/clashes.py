@@ -15,24 +15,49 @@ class Claim(NamedTuple):
     label: str
     name: str
     runs: list[Run]
+    standing: tuple[bool, int] | None = None  # the lower stays; None stays against nobody
 
 
 Clash = tuple[int, int, str]  # places of two claims, and what is said of either, of the `other`
 
 
 def clashes(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list[str]]:
-    """By label: why a submission cannot be shown. Of two that clash neither is: whose is older?"""
+    """By label: why a submission cannot be shown.
+
+    Ours stay against everyone, and of two submissions the one of better standing does, so that no
+    copy takes its original off the page. Of two without any standing neither is shown. Whoever is
+    refused takes nobody else along.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     if not submitted:
         return found
-    everyone = [*ours, *submitted]
+    everyone, told = [*ours, *submitted], defaultdict(list)
     for rule in (_labels, _names, _rows):
         for first, second, reason in rule(everyone):
-            for mine, other in ((first, second), (second, first)):
-                if mine >= len(ours):
-                    line = reason.format(mine=everyone[mine], other=everyone[other].label)
-                    found[everyone[mine].label].append(line)
+            told[first, second].append(reason)
+    ranks = [_rank(place, claim, len(ours)) for place, claim in enumerate(everyone)]
+    beaten: set[int] = set()  # by one of better standing
+    for pair in sorted(told, key=lambda pair: sorted((ranks[pair[0]], ranks[pair[1]]))):
+        stays, goes = sorted(pair, key=lambda place: ranks[place])
+        tied = ranks[stays] == ranks[goes]
+        if stays in beaten or (tied and goes in beaten):
+            continue
+        if not tied:
+            beaten.add(goes)
+        for mine, other in ((stays, goes), (goes, stays))[not tied :]:
+            if mine >= len(ours):
+                found[everyone[mine].label] += [
+                    reason.format(mine=everyone[mine], other=everyone[other].label)
+                    for reason in told[pair]
+                ]
     return found
+
+
+def _rank(place: int, claim: Claim, ours: int) -> tuple[int, bool, int]:
+    """Ours, then those of a standing, then the others, who are all alike."""
+    if place < ours:
+        return 0, False, 0
+    return (2, False, 0) if claim.standing is None else (1, *claim.standing)
 
 
 def _labels(everyone: Sequence[Claim]) -> Iterator[Clash]:

@@ -1,9 +1,10 @@
 """Who is on the leaderboard: the runs of our store and the sound submissions beside it.
 
 A submission is a folder of `submissions/` next to the store, named like its label. One with a
-problem is left out as a whole, and its problems are told to whoever writes the page. A label is
-verified if `verified.json`, next to the store too, says so; the badge is lost with any change of a
-run file, for `files` is the digest of all of them that `explore-suite validate` prints:
+problem is left out as a whole, and its problems are told to whoever writes the page. Of two that
+clash the verified one stays, else the one accepted earlier (`accepted.json`). A label is verified
+if `verified.json`, next to the store too, says so; the badge is lost with any change of a run file,
+for `files` is the digest of all of them that `explore-suite validate` prints:
 
     {"my-method": {"by": "A. Maintainer", "what": "seed 0 of GridWorld", "when": "2026-01-31",
                    "files": "<SHA-256>"}}
@@ -13,21 +14,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from analysis import header_checks
+from analysis.accepted import Acceptance, Day, read_accepted, read_registry, seniority
 from analysis.clashes import Claim, clashes
 from analysis.curves import WINDOWS
 from analysis.look import STYLES, ordered
 from analysis.numbers import Numbers
 from analysis.scores import episode_table, run_scores
-from analysis.submission import Digest, Label, Submission, Text, files_digest
+from analysis.submission import Digest, Submission, Text, files_digest
 from analysis.texts import shown
-from analysis.untrusted import strict_json
-from analysis.validate import validate
+from analysis.validate import Report, validate
 from explore_suite.errors import UserError
 from explore_suite.results import ResultStore, Run
 from explore_suite.tasks import lookup
@@ -45,7 +44,7 @@ class Verification(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     by: Text
     what: Text
-    when: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    when: Day
     files: Digest
 
 
@@ -101,7 +100,8 @@ def gather(root: Path | str, last: int | None = None) -> Board:
         raise UserError(f"no runs in {root}: explore-suite train makes one")
     entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
     sound, refused = _sound(root.parent, last)
-    claims = [Claim(entry.label, entry.name, found) for entry, found in sound]
+    accepted = read_accepted(root.parent)
+    claims = [_claim(entry, found, accepted) for entry, found in sound]
     against = clashes(_our_claims(entries, runs), claims)
     for entry, found in sound:
         refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
@@ -109,6 +109,19 @@ def gather(root: Path | str, last: int | None = None) -> Board:
             entries[entry.label] = entry
             runs += found
     return Board(root, runs, {label: entries[label] for label in ordered(entries)}, refused, last)
+
+
+def clashes_of(folder: Path, report: Report, results: Path) -> list[str]:
+    """Why a sound submission cannot stand beside the runs and the submissions of `results`."""
+    if report.submission is None:
+        return []
+    accepted, runs = read_accepted(results), list(ResultStore(results / "runs").runs())
+    checks = read_registry(results / "verified.json", Verification)
+    mine = _entry(report.submission, checks.get(report.submission.agent))
+    others, _ = _sound(results, None, skip=mine.label)  # which it is to replace, or is
+    claims = [_claim(entry, found, accepted) for entry, found in [(mine, report.runs), *others]]
+    unfit = _unfit(folder, report.submission, report.runs) if _is_beside(folder, results) else []
+    return [*unfit, *clashes(_our_claims(_labels(runs), runs), claims).get(mine.label, [])]
 
 
 def reference_name(label: str) -> str:
@@ -137,11 +150,29 @@ def _our_claims(entries: Iterable[str], runs: Sequence[Run]) -> list[Claim]:
     ]
 
 
-def _sound(folder: Path, last: int | None) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
+def _claim(entry: Entry, runs: list[Run], accepted: dict[str, Acceptance]) -> Claim:
+    """What an entry wants for itself: the verified before the accepted, the older before others."""
+    assert entry.submission is not None, "only submissions claim"
+    place, verified = seniority(accepted, entry.submission), entry.verification is not None
+    standing = (not verified, len(accepted) if place is None else place)
+    return Claim(entry.label, entry.name, runs, standing if verified or place is not None else None)
+
+
+def _is_beside(folder: Path, results: Path) -> bool:
+    return folder.resolve().parent == (results / "submissions").resolve()
+
+
+def _sound(
+    folder: Path, last: int | None, skip: str | None = None
+) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
-    verified, submissions = _verified(folder / "verified.json"), folder / "submissions"
-    for path in sorted(submissions.iterdir()) if submissions.is_dir() else ():
+    verified = read_registry(folder / "verified.json", Verification)
+    submissions = folder / "submissions"
+    found = sorted(submissions.iterdir()) if submissions.is_dir() else []
+    for path in found:
+        if path.name == skip:
+            continue
         submission, whole, problems = validate(path)
         runs = [_drawn_part(run, last) for run in whole]
         if submission is not None and not problems:
@@ -187,16 +218,3 @@ def _entry(submission: Submission, check: Verification | None) -> Entry:
     if check is None or check.files != files_digest(submission.files):
         return Entry(label, name, SELF_REPORTED, submission)
     return Entry(label, name, VERIFIED, submission, check)
-
-
-def _verified(path: Path) -> dict[str, Verification]:
-    """What maintainers have run again, by label; nothing if there is no such file."""
-    if not path.exists():
-        return {}
-    try:
-        values = strict_json(path.read_bytes())
-        return TypeAdapter(dict[Label, Verification]).validate_python(values)
-    except ValidationError as error:
-        raise UserError(f"{path}: {header_checks.complaints(error)[0]}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is not readable JSON: {error}") from error

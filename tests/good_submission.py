@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.row_checks import score
 from analysis.submission import GROUPS, digest, run_path
-from analysis.task_limits import bins_to_success, least_budget
+from analysis.task_limits import bins_to_success, least_budget, reachable_bins
 from explore_suite.coverage import Coverage
 from explore_suite.results import COLUMNS, EpisodeRow, Header, dump_header
 from explore_suite.tasks import TASKS, measured
@@ -25,7 +25,7 @@ def rows_of(task: str, seed: int, episodes: int | None = None) -> list[EpisodeRo
     sheet, draw = TASKS[task], random.Random(f"{task} {seed}")
     bins, visited, rows = Coverage(task).visits.size, bins_to_success(sheet), []
     for episode in range(1, (episodes or least_budget(sheet)) + 1):
-        visited = min(bins, visited + draw.randrange(3))
+        visited = min(reachable_bins(sheet), visited + draw.randrange(3))
         for phase in ("train", "eval"):
             successes = draw.randrange(21)
             extra = 0.0 if sheet.name.startswith(SPARSE) else draw.random()
