@@ -2,6 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# LOCK=requirements.lock installs exactly the files whose hashes it holds, as .ci/run does. Of torch
+# every machine has a build of its own, so that its version is pinned but no hash.
+LOCK ?=
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 # torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
 export OMP_NUM_THREADS ?= 1
 
@@ -61,16 +65,24 @@ bench: $(VENV)/installed-bench
 
 setup: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt $(LOCK)
 	@echo "Setting up $(VENV) (about two minutes the first time) ..."
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=...')"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+ifeq ($(LOCK),)
+	$(PIP) --constraint constraints.txt hatchling editables setuptools wheel
+	$(PIP) --constraint constraints.txt --no-build-isolation --editable ".[dev]"
+else
+	$(PIP) --no-deps --require-hashes --requirement requirements-build.lock
+	$(PIP) --no-deps $$(grep '^torch==' constraints.txt)
+	$(PIP) --no-deps --require-hashes --no-build-isolation --requirement $(LOCK)
+	$(PIP) --no-deps --no-build-isolation --editable .
+endif
 	@$(BIN)/python -m explore_suite.rendering || $(MAKE) --no-print-directory gl
 	@touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,bench]"
+	$(PIP) --constraint constraints.txt --no-build-isolation --editable ".[dev,bench]"
 	@touch $@
 
 # Pictures need a GL library; a root user of a Debian machine gets it, everyone else is told.

@@ -1,36 +1,38 @@
 """Who is on the leaderboard: the runs of our store and the sound submissions beside it.
 
 A submission is a folder of `submissions/` next to the store, named like its label. One with a
-problem is left out as a whole, and its problems are told to whoever writes the page. A label is
-verified if `verified.json`, next to the store too, says so; the badge is lost with any change of a
-run file, for `files` is the digest of all of them that `explore-suite validate` prints:
+problem is left out as a whole, and its problems are told to whoever writes the page. Of two that
+clash the verified one stays, else the one accepted earlier (`accepted.json`). A label is verified
+if `verified.json`, next to the store too, says so; the badge is lost with any change of a run file,
+for `files` is the digest of all of them that `explore-suite validate` prints:
 
     {"my-method": {"by": "A. Maintainer", "what": "seed 0 of GridWorld", "when": "2026-01-31",
                    "files": "<SHA-256>"}}
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from analysis import header_checks
+from analysis.accepted import Acceptance, Day, read_accepted, read_registry, seniority
 from analysis.clashes import Claim, clashes
+from analysis.curves import WINDOWS
 from analysis.look import STYLES, ordered
 from analysis.numbers import Numbers
 from analysis.scores import episode_table, run_scores
-from analysis.submission import Digest, Label, Submission, Text, files_digest
+from analysis.submission import Digest, Submission, Text, files_digest
 from analysis.texts import shown
-from analysis.untrusted import strict_json
-from analysis.validate import validate
+from analysis.validate import Report, validate
 from explore_suite.errors import UserError
 from explore_suite.results import LeftOut, ResultStore, Run
+from explore_suite.tasks import lookup
 
 REFERENCE, SELF_REPORTED, VERIFIED = "reference", "self-reported", "verified"
+LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
 _VARIANTS = {"warm": "warm start", "pure": "exploration only", "fast": "fast targets"}
@@ -42,7 +44,7 @@ class Verification(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     by: Text
     what: Text
-    when: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    when: Day
     files: Digest
 
 
@@ -94,14 +96,16 @@ class Board:
 def gather(root: Path | str, last: int | None = None) -> Board:
     """The store's runs and the submissions beside it; a UserError without a run of the store."""
     root = Path(root)
-    runs, left_out = ResultStore(root).sound_runs()
-    if not runs and left_out:
+    found, left_out = ResultStore(root).sound_runs()
+    if not found and left_out:
         raise UserError(f"no run in {root} can be used: {left_out[0].why}")
+    runs = [_drawn_part(run, last) for run in found]
     if not runs:
         raise UserError(f"no runs in {root}: explore-suite train makes one")
     entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
-    sound, refused = _sound(root.parent)
-    claims = [Claim(entry.label, entry.name, found) for entry, found in sound]
+    sound, refused = _sound(root.parent, last)
+    accepted = read_accepted(root.parent)
+    claims = [_claim(entry, found, accepted) for entry, found in sound]
     against = clashes(_our_claims(entries, runs), claims)
     for entry, found in sound:
         refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
@@ -110,6 +114,19 @@ def gather(root: Path | str, last: int | None = None) -> Board:
             runs += found
     ranked = {label: entries[label] for label in ordered(entries)}
     return Board(root, runs, ranked, refused, last, left_out)
+
+
+def clashes_of(folder: Path, report: Report, results: Path) -> list[str]:
+    """Why a sound submission cannot stand beside the runs and the submissions of `results`."""
+    if report.submission is None:
+        return []
+    accepted, (runs, _) = read_accepted(results), ResultStore(results / "runs").sound_runs()
+    checks = read_registry(results / "verified.json", Verification)
+    mine = _entry(report.submission, checks.get(report.submission.agent))
+    others, _ = _sound(results, None, skip=mine.label)  # which it is to replace, or is
+    claims = [_claim(entry, found, accepted) for entry, found in [(mine, report.runs), *others]]
+    unfit = _unfit(folder, report.submission, report.runs) if _is_beside(folder, results) else []
+    return [*unfit, *clashes(_our_claims(_labels(runs), runs), claims).get(mine.label, [])]
 
 
 def reference_name(label: str) -> str:
@@ -138,12 +155,29 @@ def _our_claims(entries: Iterable[str], runs: Sequence[Run]) -> list[Claim]:
     ]
 
 
-def _sound(folder: Path) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
+def _claim(entry: Entry, runs: list[Run], accepted: dict[str, Acceptance]) -> Claim:
+    """What an entry wants for itself: the verified before the accepted, the older before others."""
+    assert entry.submission is not None, "only submissions claim"
+    place, verified = seniority(accepted, entry.submission), entry.verification is not None
+    standing = (not verified, len(accepted) if place is None else place)
+    return Claim(entry.label, entry.name, runs, standing if verified or place is not None else None)
+
+
+def _is_beside(folder: Path, results: Path) -> bool:
+    return folder.resolve().parent == (results / "submissions").resolve()
+
+
+def _sound(
+    folder: Path, last: int | None, skip: str | None = None
+) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
-    verified, submissions = _verified(folder / "verified.json"), folder / "submissions"
-    for path in _members(submissions):
-        submission, runs, problems = validate(path)
+    verified = read_registry(folder / "verified.json", Verification)
+    for path in _members(folder / "submissions"):
+        if path.name == skip:
+            continue
+        submission, whole, problems = validate(path)
+        runs = [_drawn_part(run, last) for run in whole]
         if submission is not None and not problems:
             problems = list(_unfit(path, submission, runs))
         if submission is None or problems:
@@ -161,6 +195,17 @@ def _members(folder: Path) -> list[Path]:
         return []
     except OSError as error:
         raise UserError(f"cannot read {folder}: {error.strerror}") from error
+
+
+def _drawn_part(run: Run, last: int | None) -> Run:
+    """A whole run up to the end of its curve: what is never drawn need not be computed or kept."""
+    header, rows = run
+    sheet = lookup(header.task)
+    drawn = LENGTHS * sheet.score_window[1] + WINDOWS[sheet.group]  # smoothing looks ahead
+    if last is not None or header.episodes <= drawn or len(rows) != 2 * header.episodes:
+        return run
+    kept = [row for row in rows if row.episode <= drawn]
+    return Run(replace(header, episodes=drawn), kept)
 
 
 def _unfit(path: Path, submission: Submission, runs: list[Run]) -> Iterator[str]:
@@ -186,18 +231,3 @@ def _entry(submission: Submission, check: Verification | None) -> Entry:
     if check is None or check.files != files_digest(submission.files):
         return Entry(label, name, SELF_REPORTED, submission)
     return Entry(label, name, VERIFIED, submission, check)
-
-
-def _verified(path: Path) -> dict[str, Verification]:
-    """What maintainers have run again, by label; nothing if there is no such file."""
-    try:
-        values = strict_json(path.read_bytes())
-        return TypeAdapter(dict[Label, Verification]).validate_python(values)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
-    except ValidationError as error:
-        raise UserError(f"{path}: {header_checks.complaints(error)[0]}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is not readable JSON: {error}") from error

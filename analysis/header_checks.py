@@ -9,16 +9,14 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from analysis.task_limits import least_budget
-from analysis.texts import shown, unclean, unreadable
+from analysis.texts import shown, unreadable
 from analysis.untrusted import strict_json
+from explore_suite import header_rules
+from explore_suite.header_rules import MAX_EPISODES
 from explore_suite.results import SCHEMA, Header, dump_header
 from explore_suite.tasks import TaskSheet, measured
 
-MAX_EPISODES = 10_000
-MAX_TEXT = 300  # characters of any text in a header
 NEEDED_VERSIONS = ("python", "explore-suite", "mujoco", "dm_control", "gymnasium", "numpy")
-MAX_THREADS = 4096
-OUR_PRESETS, OUR_SOURCE = ("cpu", "paper"), "explore-suite train"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 
@@ -39,7 +37,7 @@ def read(data: bytes) -> tuple[Header | None, list[str]]:
     except ValueError as error:
         return None, [f"is not the JSON of a header: {shown(str(error))}"]
     header = Header(**values)
-    problems = [reason for text in _texts(values) if (reason := _strange(text))]
+    problems = list(header_rules.text_faults(values))
     if dump_header(header).encode() != data:
         problems.append("is not written as the store writes headers")
     return header, list(dict.fromkeys(problems))
@@ -61,8 +59,7 @@ def check(header: Header, sheet: TaskSheet) -> Iterator[str]:
     least = least_budget(sheet)
     if not least <= header.episodes <= MAX_EPISODES:
         yield f"budget of {header.episodes} episodes is not within {least} to {MAX_EPISODES}"
-    if not 1 <= header.threads <= MAX_THREADS:
-        yield f"threads must be 1 to {MAX_THREADS}, not {header.threads}"
+    yield from header_rules.faults(header)
     yield from _code(header)
     yield from _versions(header)
 
@@ -86,11 +83,6 @@ def _source(header: Header) -> Iterator[str]:
         yield f"is synthetic: its source is {shown(header.source)}"
     if reason := unreadable(header.source):
         yield f"source {reason}"
-    if header.preset in OUR_PRESETS and header.source != OUR_SOURCE:
-        yield (
-            f"preset {header.preset} is that of `{OUR_SOURCE}`: runs of other code have another, "
-            "such as external"
-        )
 
 
 def _versions(header: Header) -> Iterator[str]:
@@ -113,23 +105,3 @@ def _code(header: Header) -> Iterator[str]:
         return  # installed from a package; its version is in `versions`
     elif not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or dirty is not False:
         yield "code must be a full commit and whether it was dirty, or two nulls"
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, keys included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-
-
-def _strange(text: str) -> str | None:
-    if len(text) > MAX_TEXT:
-        return f"holds a text of more than {MAX_TEXT} characters"
-    reason = unclean(text)
-    return f"a text in it {reason}" if reason else None

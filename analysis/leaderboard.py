@@ -32,17 +32,18 @@ def write(root: Path, out: Path, preset: str) -> None:
 
 def write_page(
     root: Path | str, out_file: Path | str, title: str = TITLE, last: int | None = None
-) -> list[Row]:
+) -> tuple[list[Row], list[str]]:
     """Writes the page of a store, with curves, visited states and rows, to one file.
 
-    Returns the rows. With `last`, scores are of the last that many evaluations of each run.
+    Returns the rows, and a line for whatever was refused. With `last`, scores are of the last that
+    many evaluations of each run.
     """
     path = Path(out_file)
     board = _gather(root, last)
     found = rows(board)
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, html(board, found, title))
-    return found
+    return found, board.refused
 
 
 def _gather(root: Path | str, last: int | None = None, told: str | None = None) -> Board:

@@ -20,8 +20,8 @@ NAMES = (HOST, "localhost", "[::1]")
 MAX_PORT = 65535
 
 
-def main(arguments: list[str]) -> None:
-    """Writes the page; with --serve, shows it until interrupted."""
+def main(arguments: list[str]) -> int:
+    """Writes the page, without what was refused; 1 if anything was. --serve shows it, too."""
     options = _parser().parse_args(arguments)
     if not 0 <= options.port <= MAX_PORT:
         raise UserError(f"--port must be 0 (any) to {MAX_PORT}, got {options.port}")
@@ -31,13 +31,14 @@ def main(arguments: list[str]) -> None:
     logging.getLogger("absl").setLevel(logging.WARNING)  # rliable announces every interval
     out = options.out or options.results.parent / "leaderboard.html"
     try:
-        rows = write_page(options.results, out, options.title, options.last)
+        rows, refused = write_page(options.results, out, options.title, options.last)
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}") from error
     _tell(rows)
     say(f"written to {out}")
     if options.serve:
         serve(out.read_bytes(), options.port)
+    return 1 if refused else 0
 
 
 def _tell(rows: Sequence[Row]) -> None:
@@ -108,7 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite leaderboard",
         description="Write the leaderboard of a store and of the submissions beside it, as one "
-        "HTML file that opens from disk without a network.",
+        "HTML file that opens from disk without a network. Exit code 1 if a submission was "
+        "refused; the page is written without it.",
     )
     parser.add_argument(
         "--results", type=Path, default=Path("results/runs"), help="store of runs (%(default)s)"

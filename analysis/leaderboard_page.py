@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from analysis import leaderboard_text, page_data
 from analysis.curves import WINDOWS
-from analysis.entries import PACKAGES, Board
+from analysis.entries import LENGTHS, PACKAGES, Board
 from analysis.leaderboard_row import Row
 from analysis.leaderboard_sections import SECTIONS
 from analysis.look import style
@@ -43,7 +43,7 @@ def html(board: Board, rows: Sequence[Row], title: str) -> str:
     }
     return _environment().from_string("".join(map(_file, _TEMPLATES))).render(
         title=title, board=board, rows=rows, sections=SECTIONS, groups=_GROUPS, packages=PACKAGES,
-        write=leaderboard_text, windows=WINDOWS, lengths=page_data.LENGTHS,
+        write=leaderboard_text, windows=WINDOWS, lengths=LENGTHS,
         method=page_data.method_classes(board), tasks=_tasks(rows), picture=_picture,
         search=page_data.search, heat=heat, data=data,
         version=metadata.version("explore-suite"), css=Markup(css), script=Markup(script),

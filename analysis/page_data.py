@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
-from analysis.entries import Board
+from analysis.entries import LENGTHS, Board
 from analysis.leaderboard_row import Row
 from analysis.leaderboard_sections import SECTIONS
 from analysis.look import style
@@ -20,7 +20,6 @@ from explore_suite.tasks import TASKS, lookup
 
 _log = logging.getLogger(__name__)
 _SHADES = 24  # of the heat maps
-LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 _DIGITS = {"return": 2, "coverage": 4}  # of the curves
 
 
@@ -44,8 +43,11 @@ def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
         for section in SECTIONS:
             members = [row for row in rows if row.section == section and sheet.name in row.by_task]
             members.sort(key=lambda row: list(board.entries).index(row.entry.label))
+            begun = [row for row in members if row.by_task[sheet.name].runs]
+            places = _places(begun, sheet.name)
             lines = [
-                _line(board, row, sheet.name) for row in members if row.by_task[sheet.name].runs
+                _line(board, row, sheet.name) | {"place": place}
+                for row, place in zip(begun, places, strict=True)
             ]
             if lines:
                 _log.info("  curves of %s (%s)", sheet.name, section.title)
@@ -97,6 +99,14 @@ def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
         column: _curve(numbers.curve(label, task, column), digits, last)
         for column, digits in _DIGITS.items()
     }
+
+
+def _places(rows: Sequence[Row], task: str) -> list[int]:
+    """By row: how many of them did better on the task, so that the best can be drawn first."""
+    numbers = [getattr(row.by_task[task], "coverage" if row.section.rank_by == "coverage"
+                       else "score").value for row in rows]  # fmt: skip
+    values = np.nan_to_num(np.array(numbers, dtype=float), nan=-np.inf)
+    return np.argsort(np.argsort(-values, kind="stable")).tolist()
 
 
 def _curve(

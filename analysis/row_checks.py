@@ -14,6 +14,9 @@ MAX_SECONDS = 1e8  # three years
 # Seconds of a training step that no machine beats, its share of evaluation included: a tenth of
 # what the grid world, the quickest task, takes with random actions.
 LEAST_STEP = 1e-6
+# Evaluations that may succeed before training has been at the goal. An update can find the way, but
+# the next training episodes follow the same policy; no committed run has even one.
+EARLY_SUCCESSES = 3
 _TICKS = 1000  # per second: the store writes no finer ones
 _WHOLE, _NUMBER = "(0|[1-9][0-9]{0,14})", "(-?[0-9][0-9.e+-]{0,30})"
 _LINE = re.compile(
@@ -142,10 +145,15 @@ def _coverage_faults(
     sheet: TaskSheet, coverage: np.ndarray, evaluation: np.ndarray, success: np.ndarray
 ) -> Iterator[Fault]:
     bins, needed = task_limits.bins(sheet), task_limits.bins_to_success(sheet)
+    reachable = task_limits.reachable_bins(sheet)
     visited = np.rint(coverage * bins)
     yield (
         (visited < 1) | (visited > bins) | (visited / bins != coverage),
         f"coverage {{row.coverage}} is no count of visited bins over {bins}",
+    )
+    yield (
+        (visited > reachable) & (visited <= bins),
+        f"coverage {{row.coverage}} is more than the {reachable} of {bins} bins within reach",
     )
     change = np.diff(coverage, prepend=0.0)
     yield change < 0, "coverage {row.coverage} is smaller than in the line before"
@@ -162,6 +170,12 @@ def _coverage_faults(
         ~evaluation & (success > 0) & (visited < needed),
         f"coverage {{row.coverage}} is too small for a success in training, on the way to which "
         f"lie {needed} bins",
+    )
+    untrained = evaluation & (success > 0) & (visited < needed)
+    yield (
+        untrained & (np.cumsum(untrained) > EARLY_SUCCESSES),
+        "coverage {row.coverage} is too small for so many successes in evaluation: training never "
+        f"went the way to the goal, of {needed} bins",
     )
 
 

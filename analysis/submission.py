@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from analysis.texts import mixed, unreadable
+from analysis.texts import not_latin, reserved, unreadable
 from explore_suite.results import LABEL, RunKey
 from explore_suite.tasks import BENCHMARK
 
@@ -27,15 +27,22 @@ def _clean(text: str) -> str:
 
 
 def _plain(name: str) -> str:
-    if reason := mixed(name):
+    if reason := not_latin(name):
+        raise ValueError(reason)
+    return name
+
+
+def _free(name: str) -> str:
+    if reason := reserved(name):
         raise ValueError(reason)
     return name
 
 
 Text = Annotated[str, Field(min_length=1, max_length=120), AfterValidator(_clean)]
-Name = Annotated[Text, AfterValidator(_plain)]
+Author = Annotated[Text, AfterValidator(_free)]
+Name = Annotated[Text, AfterValidator(_plain), AfterValidator(_free)]
 LongText = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_clean)]
-Label = Annotated[str, Field(pattern=f"^{LABEL.pattern}$")]
+Label = Annotated[str, Field(pattern=f"^{LABEL.pattern}$"), AfterValidator(_free)]
 Url = Annotated[str, Field(pattern=_HTTPS, max_length=300)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -57,7 +64,7 @@ class Submission(BaseModel):
     name: Name = Field(description="of the method, as the leaderboard shows it")
     agent: Label = Field(description="label of the method in every header and path")
     preset: Label = Field(description="preset of every run, `external` for runs of other code")
-    authors: list[Name] = Field(min_length=1, max_length=50)
+    authors: list[Author] = Field(min_length=1, max_length=50)
     contact: Text | None = Field(description="mail address or other way to reach an author")
     paper: Url | None = Field(description="https address of the paper")
     code: Code | None = Field(description="the method's code")

@@ -10,7 +10,7 @@ from analysis.statements import mean_score
 from analysis.submission import GROUPS, MAX_SEEDS, MIN_SEEDS, digest, run_path
 from analysis.untrusted import ABOUT
 from analysis.validate import Report, check, check_runs, validate
-from analysis.validate_command import tell
+from analysis.validate_command import beside_others, tell
 from explore_suite.console import say
 from explore_suite.errors import UserError
 from explore_suite.results import TRACES, ResultStore, Run, RunKey
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     if problems:
         return tell(options.results, Report(None, runs, problems))
     files[ABOUT] = about(options, tasks, seeds, runs, files)
-    report = check(files)
+    report, _ = beside_others(options.folder, check(files), None)
     if report.problems:
         return tell(options.folder, report)
     _write(options.folder, files)

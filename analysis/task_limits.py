@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from explore_suite.coverage import PROJECTIONS
 from explore_suite.tasks import TaskSheet
 
@@ -16,6 +18,10 @@ LEAST_PAY = {
 }
 _HALLWAY_START_GAP = 0.1  # metres between the left end and the start
 _HALLWAY_SPEED = 1.0  # metres per second, at most
+# The walker's torso is a capsule around its own middle (dm_control's walker.xml), in metres: turned
+# by the pitch, it would stick in the floor at a height of less than this.
+_TORSO_HALF_LENGTH, _TORSO_RADIUS = 0.3, 0.07
+_PENETRATION = 0.15  # metres that it can sink into the soft floor: 0.08 in 120 episodes of falls
 _BEST_ROUNDING = 0.05  # best returns of the catalogue have one decimal
 _SLACK = 1e-6  # of a division that should be whole
 
@@ -54,6 +60,23 @@ def bins_to_success(sheet: TaskSheet) -> int:
     if sheet.group == "hallway":
         return math.floor(_way(sheet) / PROJECTIONS[sheet.name][1][0].width + _SLACK)
     return 2 if sheet.group == "explore" else 1
+
+
+def reachable_bins(sheet: TaskSheet) -> int:
+    """Bins of the task's coverage that any state can lie in, or all where that is not known.
+
+    All of the grid world and of the hallways can be visited, and have been. Of the walker's, those
+    are left out in which its torso would stick in the floor.
+    """
+    if not sheet.name.startswith("Walker"):
+        return bins(sheet)
+    height, pitch = PROJECTIONS[sheet.name][1]
+    tops = height.low + height.width * np.arange(1, height.bins + 1)
+    edges = pitch.low + pitch.width * np.arange(pitch.bins + 1)
+    upright = np.abs(np.cos(edges))
+    lying = np.minimum(upright[:-1], upright[1:])  # least within a bin, whose edges hold pi / 2
+    lowest = _TORSO_HALF_LENGTH * lying + _TORSO_RADIUS - _PENETRATION
+    return int((tops[:, None] > lowest).sum())
 
 
 def _way(sheet: TaskSheet) -> float:

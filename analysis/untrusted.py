@@ -15,7 +15,8 @@ from explore_suite.traces import MAX_BYTES as MAX_TRACES_BYTES
 
 ABOUT = "submission.json"
 MAX_ENTRIES = 5_000  # files and folders
-MAX_TOTAL_BYTES = 256 * 2**20
+MAX_TOTAL_BYTES = 20 * 2**20  # of all texts: headers, rows and submission.json
+_TEXTS = (".json", ".csv")
 MAX_DEPTH = 16  # of nested JSON
 _MAX_BYTES = {ABOUT: 2**20, ".json": 2**16, ".csv": 2**21, ".npz": MAX_TRACES_BYTES}
 _MAX_DIGITS = 40  # of a JSON number; the longest float has 25
@@ -130,7 +131,8 @@ def _enter_file(folder: int, name: str, path: str, tree: Tree) -> str | None:
         data = file.read(limit + 1)
     if len(data) > limit:
         return f"is larger than {limit} bytes"
-    if sum(map(len, tree.files.values())) + len(data) > MAX_TOTAL_BYTES:
+    held = sum(len(other) for place, other in tree.files.items() if place.endswith(_TEXTS))
+    if path.endswith(_TEXTS) and held + len(data) > MAX_TOTAL_BYTES:
         return f"with it the files are larger than {MAX_TOTAL_BYTES} bytes together"
     tree.files[path] = data
     return None

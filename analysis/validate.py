@@ -165,10 +165,10 @@ def _differing(
 def _copies(found: list[FoundRun]) -> Iterator[str]:
     """A line for each run that tells what another seed of its task tells."""
     runs = [run for run in found if run.rows]
-    told = [told_by(run.task, run.rows) for run in runs]
+    told = [told_by(run.task, run.seed, run.rows) for run in runs]
     earliest: dict[int, Match] = {}
     for match in matches(told):
-        if match.what != "episodes" or told[match.second].varies:
+        if told[match.first].varies or told[match.second].varies:
             earliest.setdefault(match.second, match)
     for first, second, what in earliest.values():
         nearly = "" if what == "episodes" else "nearly "

@@ -1,8 +1,11 @@
 """`explore-suite validate`: the flags and the output of checking a submission."""
 
 import argparse
+from datetime import UTC, datetime
 from pathlib import Path
 
+from analysis.accepted import accept
+from analysis.entries import clashes_of
 from analysis.submission import Submission, files_digest, schema_text
 from analysis.texts import shown
 from analysis.validate import Report, validate
@@ -19,7 +22,30 @@ def main(arguments: list[str]) -> int:
         return 0
     if options.folder is None:
         raise UserError("name the folder of a submission, e.g. results/submissions/my-method")
-    return tell(options.folder, validate(options.folder))
+    report, results = beside_others(options.folder, validate(options.folder), options.results)
+    code = tell(options.folder, report)
+    if options.accept and code == 0:
+        if results is None or report.submission is None:
+            raise UserError("--accept is for a folder of results/submissions, or with --results")
+        accept(results, report.submission, datetime.now(UTC).date().isoformat())
+        say(f"  accepted: {results / 'accepted.json'}")
+    return code
+
+
+def beside_others(folder: Path, report: Report, results: Path | None) -> tuple[Report, Path | None]:
+    """The report with what clashes with other entries, and the results that hold these, if any.
+
+    Without `results`, they are where the folder lies, as in results/submissions/my-method, or
+    `results` of the working directory.
+    """
+    place = folder.absolute().parent
+    if results is None and place.name == "submissions":
+        results = place.parent
+    elif results is None:
+        results = Path("results") if Path("results/submissions").is_dir() else None
+    if results is None or report.problems:
+        return report, results
+    return report._replace(problems=clashes_of(folder, report, results)), results
 
 
 def tell(folder: Path, report: Report) -> int:
@@ -55,11 +81,19 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite validate",
         description="Check a submission: recompute every statement from its rows, refuse what "
-        "cannot be, and print all problems, one line each. Nothing outside the folder is read, no "
-        "link is followed and nothing in it is run. Exit code 0 if it is sound, 1 if not. The "
-        "rules are in results/README.md.",
+        "cannot be, and print all problems, one line each. No link is followed, nothing in it is "
+        "run, and nothing else is read but the entries that it is to stand beside: a sound one is "
+        "compared with these. Exit code 0 if it is sound, 1 if not. The rules are in "
+        "results/README.md.",
     )
     parser.add_argument("folder", type=Path, nargs="?", help="with its submission.json and runs/")
+    parser.add_argument(
+        "--results", type=Path, help="runs/ and submissions/ to compare with (where the folder "
+        "lies, or results/ if there is one)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--accept", action="store_true", help="for maintainers: note it in accepted.json if sound"
+    )
     parser.add_argument(
         "--schema", action="store_true", help="print the JSON Schema of submission.json instead"
     )

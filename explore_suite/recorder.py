@@ -16,6 +16,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from explore_suite import header_rules
 from explore_suite.errors import UserError
 from explore_suite.protocol import episode_seed
 from explore_suite.provenance import provenance
@@ -50,6 +51,7 @@ def record(
         config=_plain({} if config is None else config), source=SOURCE,
         threads=_whole("threads", threads, 1), **provenance(sheet.id),
     )  # fmt: skip
+    header_rules.require(header)
     return Recorder(env, eval_env, RunBook(ResultStore(results), header, overwrite=overwrite))
 
 
@@ -131,6 +133,6 @@ def _plain(config: dict[str, Any]) -> dict[str, Any]:
     try:
         if isinstance(config, dict):
             return json.loads(json.dumps(config, allow_nan=False))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise UserError(f"config must hold what JSON can: {error}") from error
     raise UserError(f"config must be a dictionary, got {config!r}")

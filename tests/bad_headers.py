@@ -12,7 +12,7 @@ BAD_HEADERS: dict[str, tuple[Spoil, str]] = {
     "header: 5.0 for 5": text(_JSON, '"threads": 1', '"threads": 1.5', "threads: Input should be"),
     "header: boolean seed": text(_JSON, '"seed": 0', '"seed": false', "seed: Input should be"),
     "header: control character": header("holds the control character", machine={"a": "\x07"}),
-    "header: long text": header("a text of more than 300", machine={"a": "x" * 301}),
+    "header: long text": header("a text of more than 200", machine={"a": "x" * 201}),
     "header: schema": header("has schema 2 instead of 1", schema=2),
     "header: unfinished": header("is not finished", finished=False),
     "header: synthetic": header("is synthetic|its source is not", source="a Synthetic generator"),
@@ -28,10 +28,10 @@ BAD_HEADERS: dict[str, tuple[Spoil, str]] = {
     "header: no code": header("code must hold commit and dirty|its code is not", code={}),
     "header: short budget": header("budget of 99 episodes is not within 100|holds 200|its budget",
                                    episodes=99),
-    "header: long budget": header("budget of 10001 episodes is not|holds 200|its budget",
-                                  episodes=10_001),
-    "header: no threads": header("threads must be 1 to 4096, not 0", threads=0),
-    "header: many threads": header("threads must be 1 to 4096, not 4097", threads=4097),
+    "header: long budget": header("budget of 5001 episodes is not|holds 200|its budget",
+                                  episodes=5_001),
+    "header: no threads": header("threads must be 1 to 1024, not 0", threads=0),
+    "header: many threads": header("threads must be 1 to 1024, not 1025", threads=1025),
     "header: versions": header("versions lack|its versions", versions={"python": "3.11.7"}),
     "header: version in words": header("version 3 / <b> of mujoco is not written|its versions",
                                        versions=VERSIONS | {"mujoco": "3 / <b>"}),
@@ -45,6 +45,17 @@ BAD_HEADERS: dict[str, tuple[Spoil, str]] = {
                                  code={"commit": "0" * 40, "dirty": False}),
     "header: config of true for 1": header("its config is not that of", config={
         "rate": 0.001, "nested": {"on": 1}}),
+    "header: line break in the config": header("control character U+000A|its config", config={
+        "note": "a\nb"}),
+    "header: line break in a key": header("control character U+000A|its config", config={"a\n": 1}),
+    "header: long text in the config": header("a text of more than 200|its config", config={
+        "note": ["x" * 201]}),
+    "header: deep config": header("nested deeper than 4|its config", config={
+        "a": {"b": {"c": {"d": {"e": 1}}}}}),
+    "header: huge config": header("config holds 201 values, more than 200|its config", config={
+        "layers": [1] * 200}),
+    "header: huge number": header("not below 1e+09|its config", config={"updates": 10**9}),
+    "header: huge hidden layer": header("not below 1e+09|its config", config={"hidden": [1e300]}),
     "header: other config": header("its config is not that of", config={"rate": 0.1}),
     "header: other versions": header("its versions is not that of", versions=VERSIONS | {
         "python": "3.11.8"}),

@@ -1,5 +1,6 @@
 """BAD_ROWS: ways to spoil the rows of a run, and what the validator must say of each."""
 
+import itertools
 from pathlib import Path
 
 from good_submission import csv_of, rows_of, seal
@@ -20,6 +21,22 @@ def _nearly_swap(folder: Path) -> None:
     copy = [row._replace(return_=row.return_ + 1e-9) for row in rows_of(LOCAL_ID, 0)]
     copy[0] = copy[0]._replace(return_=copy[0].return_ + 1)
     (folder / LOCAL / "seed-001.csv").write_bytes(csv_of(copy))
+    seal(folder)
+
+
+def _noisy_copies(folder: Path) -> None:
+    """The best seed handed in five times, with noise that no digit survives."""
+    for seed in range(1, 5):
+        copy = [
+            row._replace(
+                return_=row.return_ + 1e-6 * seed * (1 + row.episode % 7),
+                coverage=min(160, round(row.coverage * 160) + row.episode % 2 * seed) / 160,
+            )
+            for row in rows_of(LOCAL_ID, 0)
+        ]
+        seen = itertools.accumulate((row.coverage for row in copy), max)
+        steady = [row._replace(coverage=most) for row, most in zip(copy, seen, strict=True)]
+        (folder / LOCAL / f"seed-00{seed}.csv").write_bytes(csv_of(steady))
     seal(folder)
 
 
@@ -107,11 +124,13 @@ BAD_ROWS: dict[str, tuple[Spoil, str]] = {
         x._replace(seconds=round(x.env_steps / 2e6, 3)) for x in r]),
     "rows: success too early": row("are more than the steps from step 175 on", return_=830.0,
                                    success_steps=827),
-    "rows: success without a way": rows("on the way to which lie 35 bins", lambda r: [
+    "rows: success without a way": rows("on the way to which lie 35 bins|never went", lambda r: [
         x._replace(coverage=34 / 160) for x in r]),
     "rows: those of another seed": disk("has the same episodes as seed 0|is not", _swap_seeds),
     "rows: nearly those of another seed": disk(
-        "has nearly the same train returns as seed 0|nearly the same eval|is not", _nearly_swap),
+        "has nearly the same coverage as seed 0|is not", _nearly_swap),
+    "rows: those of another seed with noise": disk(
+        "has nearly the same train returns as seed 0|nearly the same|is not", _noisy_copies),
     "rows: evaluations of another seed": disk(
         "has nearly the same eval returns as seed 0|is not", _swap_evaluations),
 }  # fmt: skip

@@ -65,3 +65,24 @@ def test_constraints_pin_everything_exactly():
     assert all(re.fullmatch(r"[A-Za-z0-9_.\-]+==[^=\s]+", line) for line in lines)
     pinned = {line.split("==")[0].lower() for line in lines}
     assert {"torch", "mujoco", "dm_control", "gymnasium", "numpy", "pandas"} <= pinned
+    assert {"hatchling", "editables", "setuptools", "wheel"} <= pinned, "what builds us and others"
+    assert not [line for line in lines if ".dev" in line or "nightly" in line], "nightlies vanish"
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock"])
+def test_locks_hold_the_pinned_versions_with_hashes_and_no_address(name):
+    text = (ROOT / name).read_text()
+    canonical = re.compile(r"[-_.]+")
+    pins = {
+        canonical.sub("-", line.lower())
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+    }
+    entries = re.findall(
+        r"^([A-Za-z0-9_.\-]+)==(\S+)((?:[^\n]*\\\n +--hash=sha256:\S+)+)", text, re.M
+    )
+    assert len(entries) > 5 and "://" not in text
+    for package, version, _ in entries:
+        assert canonical.sub("-", f"{package}=={version}".lower()) in pins, package
+    rest = [line for line in text.splitlines() if not line.startswith(("#", " "))]
+    assert len(rest) == len(entries), "each with a hash"
+    assert "torch" not in {package for package, _, _ in entries}

@@ -7,7 +7,8 @@ import good_submission
 import pytest
 import synthetic
 
-from analysis import bootstrap, entries, leaderboard
+from analysis import bootstrap, entries, leaderboard, leaderboard_command, validate_command
+from analysis.clashes import Claim, clashes
 from analysis.submission import files_digest
 from analysis.validate import Report, validate
 from explore_suite.errors import UserError
@@ -87,20 +88,20 @@ def test_a_verified_file_that_cannot_be_read_is_named(results):
 
 
 def test_labels_that_differ_by_capital_letters_are_both_refused(results):
-    submit(results, "My-Method", luck=10, name="Another")
+    submit(results, "My-Meth0d", luck=10, name="Another")
     board = leaderboard.gather(results / "runs")
     assert list(board.entries) == ["sac"]
     assert board.refused == [
-        "My-Method: the label My-Method is taken by my-method; choose another",
-        "my-method: the label my-method is taken by My-Method; choose another",
+        "My-Meth0d: the label My-Meth0d is taken by my-method; choose another",
+        "my-method: the label my-method is taken by My-Meth0d; choose another",
     ]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["my <B>method</b>", "My  <b>Method</b>", "\uff2d\uff59 <b>Method</b>", "My <b>M\u00e9thod</b>",
-     "\u041c\u0443 <b>Method</b>"],
-    ids=["capitals", "spaces", "wide letters", "accent", "Cyrillic"],
+    ["my <B>method</b>", "My  <b>Method</b>", "My-<b>Method</b>", "My <b>M\u00e9thod</b>",
+     "rny <b>Meth0d</b>", "My-method", "My_Meth0d"],
+    ids=["capitals", "spaces", "signs", "accent", "homoglyphs", "its label", "nearly its label"],
 )  # fmt: skip
 def test_names_that_look_alike_are_both_refused(results, name):
     submit(results, "other", luck=10, name=name)
@@ -113,7 +114,7 @@ def test_names_that_look_alike_are_both_refused(results, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["SAC+DEEP", "sac+deep", "\u0405\u0410\u0421+DEEP", "DEEP (exploration only)"]
+    "name", ["SAC+DEEP", "sac+deep", "S\u00c1C DEEP", "DEEP (exp1oration 0nly)", "sac_deep"]
 )
 def test_our_names_are_ours_even_without_a_run(results, name):
     submit(results, "other", luck=10, name=name)
@@ -127,6 +128,85 @@ def test_rows_of_another_submission_are_refused_with_it(results):
         f"my-method: on {GRID} it has the same episodes as other",
         f"other: on {GRID} it has the same episodes as my-method",
     ]
+
+
+def accepted(results, agent):
+    """Notes a submission as a maintainer does."""
+    return validate_command.main([str(results / "submissions" / agent), "--accept"])
+
+
+def test_a_copy_does_not_take_its_original_off_the_page(results):
+    """Whoever was accepted first stays; a copy, a twin of its name or of its label goes."""
+    assert accepted(results, "my-method") == 0
+    submit(results, "a-copy", name="A copy")  # sorted before its original
+    submit(results, "a-twin", luck=10, name="My <b>Meth0d</b>")
+    submit(results, "My_Method", luck=20, name="Another")
+    board = leaderboard.gather(results / "runs")
+    assert list(board.entries) == ["sac", "my-method"]
+    assert board.refused == [
+        "My_Method: the label My_Method is taken by my-method; choose another",
+        f"a-copy: on {GRID} it has the same episodes as my-method",
+        "a-twin: its name looks like that of my-method; choose another",
+    ]
+
+
+def test_the_older_accepted_one_stays_and_the_verified_before_it(results):
+    registry = {}
+    for agent in ("other", "my-method"):  # in this order
+        if agent == "other":
+            submit(results, agent, name="Other")
+        digest = files_digest(validate(results / "submissions" / agent).submission.files)
+        registry[agent] = {"files": digest, "when": "2026-01-31"}
+    (results / "accepted.json").write_text(json.dumps(registry))
+    assert list(leaderboard.gather(results / "runs").entries) == ["sac", "other"]
+    check = {"by": "A. M.", "what": "seed 0", **registry["my-method"]}
+    (results / "verified.json").write_text(json.dumps({"my-method": check}))
+    assert list(leaderboard.gather(results / "runs").entries) == ["sac", "my-method"]
+    registry["my-method"]["files"] = "0" * 64  # changed since: neither accepted nor verified
+    check["files"] = "0" * 64
+    (results / "verified.json").write_text(json.dumps({"my-method": check}))
+    (results / "accepted.json").write_text(json.dumps(registry))
+    assert list(leaderboard.gather(results / "runs").entries) == ["sac", "other"]
+
+
+def test_whoever_is_refused_takes_nobody_along():
+    claims = [Claim("a", "One", [], (True, 0)), Claim("b", "One", []), Claim("b2", "b", []),
+              Claim("c", "Three", []), Claim("d", "Three", [])]  # fmt: skip
+    found = clashes([], claims)
+    assert set(found) == {"b", "c", "d"}
+
+
+def test_validating_compares_with_the_others(results, capsys, tmp_path):
+    folder = results / "submissions" / "other"
+    submit(results, "other", name="Other")
+    assert accepted(results, "my-method") == 1, "two without standing: told to both"
+    assert validate_command.main([str(folder)]) == 1
+    assert f" on {GRID} it has the same episodes as my-method" in capsys.readouterr().out
+    folder.rename(tmp_path / "elsewhere")
+    assert validate_command.main([str(tmp_path / "elsewhere"), "--results", str(results)]) == 1
+    assert accepted(results, "my-method") == 0
+    first = (results / "accepted.json").read_text()
+    assert accepted(results, "my-method") == 0
+    assert (results / "accepted.json").read_text() == first and "my-method" in first
+    (tmp_path / "elsewhere").rename(folder.with_name("misnamed"))
+    assert validate_command.main([str(folder.with_name("misnamed"))]) == 1
+    assert "the folder must be named like its label, other" in capsys.readouterr().out
+    assert "other" not in (results / "accepted.json").read_text()
+
+
+def test_a_submission_like_one_of_ours_is_told_when_validated(results, capsys):
+    submit(results, "other", luck=10, name="SAC DEEP")
+    assert validate_command.main([str(results / "submissions" / "other")]) == 1
+    assert "its name looks like that of sac_deep" in capsys.readouterr().out
+
+
+def test_the_command_fails_if_anything_was_refused_and_still_writes_the_page(results):
+    command = ["--results", str(results / "runs"), "--out", str(results / "page.html")]
+    assert leaderboard_command.main(command) == 0
+    (results / "page.html").unlink()
+    submit(results, "other", name="Other")
+    assert leaderboard_command.main(command) == 1
+    assert "sac" in (results / "page.html").read_text()
 
 
 def test_rows_of_ours_are_refused_whatever_their_seed(results):

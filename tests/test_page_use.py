@@ -91,7 +91,9 @@ def test_pointing_at_curves_tells_episode_mean_interval_and_seeds(visit):
         f"{value:.0f}" if value >= 100 else f"{value:.1f}"
         for value in (curve[part][at] for part in ("mean", "low", "high"))
     )
-    assert 50 <= episode <= 60 and f"SAC+DEEP (cpu): {mean} [{low}, {high}], 3 seeds" in told
+    assert (
+        50 <= episode <= 60 and f"SAC+DEEP (cpu) sac_deep: {mean} [{low}, {high}], 3 seeds" in told
+    )
     assert "no interval, 1 seed" in told and "no interval, 2 seeds" in told
     page.mouse.move(0, 0)
     assert not page.locator("#tip").is_visible()

@@ -9,7 +9,13 @@ from good_submission import csv_of, rows_of
 
 import explore_suite
 from analysis.row_checks import check_rows, score
-from analysis.task_limits import bins_to_success, earliest_success, least_budget
+from analysis.task_limits import (
+    bins,
+    bins_to_success,
+    earliest_success,
+    least_budget,
+    reachable_bins,
+)
 from explore_suite import TASKS, Coverage
 from explore_suite.measure import solution
 from explore_suite.results import EpisodeRow
@@ -96,6 +102,25 @@ def test_no_start_lies_at_the_goal_where_the_rules_say_so(group):
                 assert not env.step(env.action_space.sample())[4]["success"]
 
 
+def test_bins_said_to_be_out_of_reach_are_not_reached():
+    """The hallways and the grid are within reach as a whole; a falling torso is nowhere else."""
+    for name in ("GridWorld", "HallwayLocalOptimum", "HallwayAdversarial", "HallwayShort"):
+        assert reachable_bins(of(name)) == bins(of(name))
+    sheet, coverage, draw = of("WalkerWalk"), Coverage("WalkerWalk"), np.random.default_rng(0)
+    lowest = np.inf
+    with gymnasium.make(sheet.id) as env:
+        for seed in range(STARTS):
+            env.reset(seed=seed)
+            for step in range(200):
+                if step % 20 == 0:
+                    action = draw.choice([-1.0, 1.0], sheet.action_dim)
+                obs = env.step(action)[0]
+                coverage.add(obs)
+                lowest = min(lowest, obs[14] - 0.3 * abs(obs[0]) - 0.07)  # of the torso's capsule
+    assert np.count_nonzero(coverage.visits) < reachable_bins(sheet) < bins(sheet)
+    assert -0.15 < lowest < 0.05
+
+
 @pytest.mark.parametrize("task", ["GridWorld", "ReacherExplore", "BallInCupCatch", "FingerExplore"])
 def test_where_only_success_pays_the_return_is_their_number(task):
     sheet = of(task)
@@ -128,6 +153,13 @@ IMPOSSIBLE = {
     "always walking": ("WalkerWalk", row(1, return_=1000.0, success_steps=1000),
                        "lies outside 0 to just below 1000.0"),
     "up at once": ("WalkerExplore", row(1, return_=999.9, success_steps=1000), "from step 2 on"),
+    "solved without training": ("HallwayLocalOptimum", lambda rows: [
+        r._replace(coverage=2 / 160, **({"return_": 0.0, "success_steps": 0}
+                                        if r.phase == "train" else {})) for r in rows],
+                                "training never went the way to the goal, of 35 bins"),
+    "torso in the floor": ("WalkerWalk", lambda rows: [
+        r._replace(coverage=min(1.0, 340 * r.episode / 360)) for r in rows],
+                           "is more than the 344 of 360 bins within reach"),
     "never moved": ("ReacherExplore", lambda rows: [r._replace(coverage=1 / 576) for r in rows],
                     "on the way to which lie 2 bins"),
 }  # fmt: skip
@@ -145,6 +177,16 @@ def test_what_no_task_can_give_is_refused(name):
     ("task", "change"),
     [
         ("GridWorld", visit(101, 201)),
+        (
+            "GridWorld",
+            lambda rows: [
+                r._replace(
+                    coverage=(60 if r.episode <= 3 else 100) / 1600,
+                    **({"return_": 0.0, "success_steps": 0} if r.phase == "train" else {}),
+                )
+                for r in rows
+            ],
+        ),
         ("ReacherHard", row(1, return_=1000.0, success_steps=1000)),
         ("BallInCupCatch", row(0, return_=1000.0, success_steps=1000)),
         ("FingerTurnHard", row(1, return_=1000.0, success_steps=1000)),

@@ -2,6 +2,7 @@
 
 const HEIGHT = 300; // pixels
 const EDGE = { left: 48, right: 20, top: 10, bottom: 38 };
+const DRAWN = 10; // lines that a chart begins with, the best ones; more would hide each other
 const COLUMNS = { return: "Return", coverage: "Coverage" };
 
 class Chart {
@@ -9,22 +10,28 @@ class Chart {
     this.figure = figure;
     this.chart = chart;
     this.column = chart.column;
-    this.off = new Set(); // lines that the reader switched off
+    this.switched = new Map(); // line -> whether the reader switched it on or off
+    this.rest = new Set(); // lines after the best of those that the filters leave
     this.filtered = new Set(); // lines that the filters leave out
     this.cursor = null; // episode
     this.svg = make("svg", { role: "img", tabindex: 0, height: HEIGHT });
     this.legend = make("div", { class: "legend", role: "group", "aria-label": "Methods" });
     this.choice = make("div", { class: "choice", role: "group", "aria-label": "What to draw" });
-    this.figure.prepend(this.choice, this.legend, this.svg);
+    this.count = make("p", { class: "count" });
+    this.figure.prepend(this.choice, this.count, this.legend, this.svg);
     this.addChoice();
     this.addLegend();
     this.listen();
     new ResizeObserver(() => this.draw()).observe(figure);
   }
 
+  isOn(line) {
+    return this.switched.get(line) ?? !this.rest.has(line);
+  }
+
   lines() {
     return this.chart.lines.filter(
-      (line) => line[this.column] && !this.off.has(line) && !this.filtered.has(line),
+      (line) => line[this.column] && this.isOn(line) && !this.filtered.has(line),
     );
   }
 
@@ -45,10 +52,10 @@ class Chart {
       const sample = make("svg", { width: 28, height: 8, "aria-hidden": "true" },
         make("line", { class: "curve", x1: 0, x2: 28, y1: 4, y2: 4, "stroke-dasharray": line.dash }));
       line.button = make("button", { type: "button", class: line.method, "aria-pressed": "true" },
-        sample, make("span", {}, ...who(line), " ", make("code", {}, line.label)));
+        sample, make("span", {}, ...who(line)));
       line.button.addEventListener("click", () => {
-        if (!this.off.delete(line)) this.off.add(line);
-        line.button.setAttribute("aria-pressed", String(!this.off.has(line)));
+        this.switched.set(line, !this.isOn(line));
+        this.nameLines();
         this.draw();
       });
       this.legend.append(line.button);
@@ -57,8 +64,22 @@ class Chart {
 
   filter(keep) {
     this.filtered = new Set(this.chart.lines.filter((line) => !keep(line)));
-    for (const line of this.chart.lines) line.button.hidden = this.filtered.has(line);
+    const kept = this.chart.lines.filter((line) => !this.filtered.has(line));
+    this.rest = new Set(kept.sort((a, b) => a.place - b.place).slice(DRAWN));
+    this.nameLines();
     this.draw();
+  }
+
+  // Says in the legend, and above it where there are many, which lines are drawn.
+  nameLines() {
+    const kept = this.chart.lines.filter((line) => !this.filtered.has(line));
+    for (const line of this.chart.lines) {
+      line.button.hidden = this.filtered.has(line);
+      line.button.setAttribute("aria-pressed", String(this.isOn(line)));
+    }
+    const on = kept.filter((line) => this.isOn(line)).length;
+    this.count.hidden = kept.length <= DRAWN;
+    this.count.textContent = `${on} of ${kept.length} methods drawn, the best ${DRAWN} at first: names switch them on and off.`;
   }
 
   draw() {
@@ -71,7 +92,7 @@ class Chart {
     this.x = (episode) => EDGE.left + (episode / this.last) * (width - EDGE.left - EDGE.right);
     this.y = (value) => HEIGHT - EDGE.bottom - (Math.max(0, value) / top) * (HEIGHT - EDGE.top - EDGE.bottom);
     this.svg.setAttribute("width", width);
-    this.svg.setAttribute("aria-label", `${COLUMNS[this.column]} by training episode of ${lines.map((line) => line.name).join(", ") || "no method"}; the table below has the numbers`);
+    this.svg.setAttribute("aria-label", `${COLUMNS[this.column]} by training episode of ${lines.map((line) => `${line.name} ${line.label}`).join(", ") || "no method"}; the table below has the numbers`);
     this.guide = make("line", { class: "guide", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
     this.svg.replaceChildren(...this.axes(width), ...lines.flatMap((line) => this.drawLine(line)), this.guide);
   }

@@ -15,9 +15,10 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// How a line is called: a stranger's name keeps its writing direction to itself.
+// How a line is called: a stranger's name keeps its writing direction to itself, and its label, in
+// ASCII and nobody else's, stands beside it.
 function who(line) {
-  return [make("bdi", {}, line.name), line.suffix];
+  return [make("bdi", {}, line.name), `${line.suffix} `, make("code", {}, line.label)];
 }
 
 const tip = document.getElementById("tip");
