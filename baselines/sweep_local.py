@@ -12,7 +12,12 @@ from explore_suite.errors import RunLockedError
 from explore_suite.python_process import python_command
 from explore_suite.results import ResultStore
 
-_WORK = "from baselines.sweep_worker import work; sys.exit(work())"
+# Until the run listens, Ctrl-C ends its process at once and in silence: in the middle of an import
+# it would end in a traceback, of numpy's or torch's making.
+_WORK = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "from baselines.sweep_worker import work; sys.exit(work())"
+)
 _LAST_BYTES = 4096  # of a log: enough for its last line
 _MAX_LINE = 500  # characters of it that are shown
 

@@ -99,10 +99,11 @@ class RayEngine:
                 cell.state = DONE_ELSEWHERE
                 return
             cell.state = "failed"
-            cell.why = (str(error).strip().splitlines() or [""])[-1]
+            told = _COLOUR.sub("", str(error))
+            cell.why = (told.strip().splitlines() or [""])[-1]
             cell.log.parent.mkdir(parents=True, exist_ok=True)
             with cell.log.open("a") as log:
-                log.write(_COLOUR.sub("", str(error)) + "\n")
+                log.write(told + "\n")
 
 
 class Reports:

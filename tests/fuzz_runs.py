@@ -35,6 +35,7 @@ class Abuse:
     def __init__(self, root: Path, chance: random.Random, counts: collections.Counter) -> None:
         self.root, self.chance, self.counts = root, chance, counts
         self.store = ResultStore(root)
+        self.output = root.with_suffix(".out")  # of the last sweep
         self.kept: dict[Path, bytes] = {}  # files of finished runs that nobody has damaged
         self.damaged: set[Path] = set()  # runs, as paths below the root without suffix
         self.strays: list[Path] = []  # files made by copying and renaming
@@ -53,6 +54,8 @@ class Abuse:
     def kill(self) -> None:
         """A sweep, one process of which is killed or asked to stop."""
         process = self.start()
+        # Before its first line Python is still importing: interrupted then, it may say anything.
+        wait_until(lambda: self.said() or process.poll() is not None)
         time.sleep(self.chance.uniform(0, MOMENTS))
         children = self.children(process.pid)
         whom = self.chance.choice(["parent", "child"]) if children else "parent"
@@ -125,10 +128,15 @@ class Abuse:
             assert path.exists() and path.read_bytes() == content, f"{path} was lost or altered"
 
     def start(self) -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-m", "explore_suite", "sweep", *CELLS, "--results", str(self.root)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        )  # fmt: skip
+        with self.output.open("w") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "explore_suite", "sweep", *CELLS,
+                 "--results", str(self.root)],
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def said(self) -> str:
+        return self.output.read_text(errors="replace")
 
     def sweep(self) -> int:
         process = self.start()
@@ -137,9 +145,9 @@ class Abuse:
 
     def end(self, process: subprocess.Popen) -> None:
         """Waits for a sweep; neither it nor any run may have left a traceback."""
-        output, _ = process.communicate(timeout=PATIENCE)
+        process.wait(PATIENCE)
         logs = [path.read_text(errors="replace") for path in self.root.rglob("*.log")]
-        for text in [output, *logs]:
+        for text in [self.said(), *logs]:
             assert "Traceback" not in text, text
 
     def children(self, pid: int) -> list[int]:

@@ -144,6 +144,18 @@ def test_a_cell_whose_store_is_removed_says_so(tmp_path):
     assert "was removed, moved or replaced" in cell.why or "No such file" in cell.why
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 1.5])
+def test_a_run_that_is_stopped_while_it_starts_leaves_no_traceback(tmp_path, seconds):
+    store = ResultStore(tmp_path)
+    cell = cell_of(LONG_SPEC, store)
+    engine = LocalEngine(store, How())
+    engine.start(cell)
+    time.sleep(seconds)
+    engine.stop(at_once=False)
+    wait_for(lambda: engine.poll() or not engine.active)
+    assert cell.state == "waiting" and "Traceback" not in cell.log.read_text()
+
+
 def is_free(store):
     """Whether nobody writes the long run."""
     try:
