@@ -19,7 +19,7 @@ class RandomConfig:
 
 
 class RandomAgent:
-    """Draws; never learns."""
+    """Uniformly random actions: the floor that every agent is measured from."""
 
     Config = RandomConfig
     family, discrete = "random", None

@@ -22,9 +22,10 @@ class SAC2QConfig(SACConfig):
 
 
 class SAC2Q(LoggedBonus, SAC):
-    """Differs from SAC by a second critic on logged bonuses, with a replay of its own.
+    """SAC with a second critic, on logged bonuses; its actor climbs the sum of both values.
 
-    Both critics' targets hold the entropy term, so that it counts twice, as published.
+    The second critic has a replay of its own. Both critics' targets hold the entropy term, so that
+    it counts twice, as published.
     """
 
     Config = SAC2QConfig

@@ -52,22 +52,19 @@ PRESETS = {
                   **{f"GridWorld.{v}": 300 for v in ("warm", "pure", "pure_plain", "pure_slow")},
                   "": 110},
         families={
-            "sac": {"hidden": 256, "batch_size": 256, "learning_rate": 3e-4, "tau": 0.02,
-                    "updates_per_step": 0.25, "seed_updates": 0},
+            "sac": {"hidden": 128, "batch_size": 256, "learning_rate": 1e-3},
             "ddqn": {"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
         },
         agents={
-            "sac_bbe": {"bonus.kernel.max_rows": 4096},
-            "sac_2q": {"bonus.kernel.max_rows": 4096},
             "sac_deep": {
-                "bonus.kernel.max_rows": 4096, "explorer.hidden": 128, "explorer.bias_spread": 1.0,
-                "explorer.fit_level": True, "explorer.learning_rate": 1e-3,
-                "explorer.batch_size": 64, "explorer.update_candidates": 16,
+                "explorer.hidden": 128, "explorer.batch_size": 64, "explorer.update_candidates": 16,
                 "explorer.updates_per_step": 1, "explorer.target_every": 1,
+                "explorer.learning_rate": 1e-3, "explorer.fit_level": True,
+                "bonus.kernel.max_rows": 4096,
             },
             "ddqn_deep": {
-                "explorer.hidden": 128, "explorer.bias_spread": 1.0, "explorer.batch_size": 64,
-                "explorer.updates_per_step": 4, "explorer.target_every": 4,
+                "explorer.hidden": 128, "explorer.batch_size": 64,
+                "explorer.updates_per_step": 10, "explorer.target_every": 10,
             },
         },
     ),
@@ -75,7 +72,7 @@ PRESETS = {
 
 _PURE = {"uniform_candidates": True}  # nothing learnt of the reward reaches behaviour
 # The demo's: a far goal's value comes five times as far in an episode as in `cpu`.
-_FAST = {"tau": 0.1}
+_FAST = {"tau": 0.025}
 # Named settings, most of them the paper's other experiments, as label -> what differs from the
 # algorithm before the dot.
 VARIANTS: dict[str, Values] = {

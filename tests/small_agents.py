@@ -7,8 +7,8 @@ from baselines.settings import build, can_act, resolve
 from explore_suite.protocol import episode_seed
 from explore_suite.tasks import lookup
 
-SMALL_SAC = {"hidden": 16, "batch_size": 16, "updates_per_step": 0.2, "warmup_steps": 10}
 SMALL_DDQN = {"hidden": 16, "batch_size": 16, "updates_per_step": 0.2, "warmup_steps": 10}
+SMALL_SAC = SMALL_DDQN | {"seed_updates": 0}
 SMALL_EXPLORER = {
     "explorer.hidden": 16, "explorer.batch_size": 8, "explorer.update_candidates": 4,
     "explorer.behaviour_candidates": 4, "explorer.start_after": 20,

@@ -17,8 +17,7 @@ def test_an_agent_may_learn_by_backward():
     (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     names = {"SAC": SAC, "torch": torch}
     exec(code, names)
-    settings = SMALL_SAC | {"seed_updates": 0}
-    config = resolve("cpu", "sac", task_of("sac"), settings)
+    config = resolve("cpu", "sac", task_of("sac"), SMALL_SAC)
     agent = names["CautiousSAC"](bounds(lookup(task_of("sac"))), config, seed=0)
     before = agent.penalty.weight.detach().clone()
     trace = episodes(agent, "sac", range(3))

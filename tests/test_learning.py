@@ -63,7 +63,7 @@ def hallway_return(name, seed, episodes=25):
     """Mean of the last five evaluations of a training in a corridor of one metre."""
     values = {
         "hidden": 64, "batch_size": 64, "learning_rate": 1e-3,
-        "updates_per_step": 2.0, "tau": 0.02, "target_every": 1,
+        "updates_per_step": 2.0, "tau": 0.02, "target_every": 1, "seed_updates": 0,
     }  # fmt: skip
     if name == "sac_deep":
         values |= {"explorer.hidden": 64, "explorer.batch_size": 32}

@@ -194,7 +194,7 @@ def test_agents_command_lists_and_compares(capsys):
     difference = capsys.readouterr().out
     assert "bonus_scale" in difference and "learning_rate" not in difference
     assert main(["agents", "--diff", "sac", "sac.fast", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"tau": {"sac": 0.02, "sac.fast": 0.1}}
+    assert json.loads(capsys.readouterr().out) == {"tau": {"sac": 0.005, "sac.fast": 0.025}}
     assert main(["agents", "--diff", "sac", "sax"]) == 2
     assert main(["agents", "--task", "GridWorld"]) == 0
     assert "sac_deep" not in capsys.readouterr().out
