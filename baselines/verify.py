@@ -1,7 +1,11 @@
 """`explore-suite verify`: run a finished run again and compare it row by row."""
 
 import argparse
+import contextlib
 import logging
+import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,13 +55,16 @@ def main(arguments: list[str]) -> int:
     episodes = min(options.episodes or header.episodes, len(rows) // 2)
     if episodes < 1:
         raise UserError(f"{path} has no complete episode to compare")
+    if options.timeout is not None and not options.timeout > 0:
+        raise UserError(f"--timeout must be positive, got {options.timeout:g}")
     elsewhere = differing_conditions(header)
     if elsewhere:
         say(f"learnt elsewhere, its rows need not be repeated here: {'; '.join(elsewhere)}")
         if wrong := disagreements(path, header, rows):
             say(f"differs where every machine must agree: {wrong[0]}")
             return DIFFERS
-    difference = compare(header, rows[: 2 * episodes])
+    with _time_limit(options.timeout):
+        difference = compare(header, rows[: 2 * episodes])
     if difference is None:
         say(f"equal: {2 * episodes} rows of {options.run}")
         return EQUAL
@@ -75,7 +82,7 @@ def compare(header: Header, rows: list[EpisodeRow]) -> Difference | None:
     """
     config, device = config_of(header), device_of(header)
     require_device(device, f"the run learnt on {device}, which")
-    torch.set_num_threads(header.threads)
+    torch.set_num_threads(min(header.threads, os.cpu_count() or 1))  # a stranger may ask for many
     agent = build(header.agent, header.task, config, seed=header.seed, device=device)
     again = run(agent, header.task, seed=header.seed, episodes=len(rows) // 2)
     for number, (row, (new, _)) in enumerate(
@@ -88,7 +95,9 @@ def compare(header: Header, rows: list[EpisodeRow]) -> Difference | None:
 
 def differing_conditions(header: Header) -> list[str]:
     """How this machine differs from the run's in what its rows may depend on, one item each."""
-    found = []
+    found, cores = [], os.cpu_count() or 1
+    if header.threads > cores:
+        found.append(f"{header.threads} threads (here {cores} at most)")
     for name, here in arithmetic().items():
         then = header.machine.get(name)
         if then is None and name == CAPABILITY:
@@ -124,6 +133,25 @@ def disagreements(path: Path, header: Header, rows: list[EpisodeRow]) -> list[st
     return found
 
 
+@contextlib.contextmanager
+def _time_limit(seconds: float | None) -> Iterator[None]:
+    """A UserError when the time is over, wherever the run is then; no limit for None."""
+
+    def stop(number: int, frame: object) -> None:
+        raise UserError(f"not done after {seconds:g} seconds (--timeout): nothing is shown")
+
+    if seconds is None:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _other_processor(header: Header) -> str:
     """A hint where the same instruction set belongs to another processor."""
     then, here = header.machine.get("processor"), processor()
@@ -144,4 +172,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("run", type=Path, help="its .csv or .json file")
     parser.add_argument("--episodes", type=int, help="compare only so many (default: all)")
+    parser.add_argument(
+        "--timeout", type=float, help="seconds after which to give up, for runs of others"
+    )
     return parser

@@ -180,3 +180,19 @@ def test_the_help_names_the_exit_codes(capsys):
         main(["verify", "--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert "0 equal; 1 differs" in text and "3 not comparable here" in text
+
+
+def test_a_strangers_threads_are_held_to_the_cores_here(run, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr("baselines.verify.torch.set_num_threads", asked.append)
+    set_header(run, threads=4096)
+    code, words = told(run, capsys)
+    assert code == 0 and "4096 threads (here " in words
+    assert asked == [os.cpu_count()]
+
+
+def test_a_run_that_takes_too_long_is_given_up(run, capsys):
+    assert main(["verify", str(run), "--timeout", "0.001"]) == 2
+    assert "not done after 0.001 seconds (--timeout)" in capsys.readouterr().err
+    assert main(["verify", str(run), "--timeout", "0"]) == 2
+    assert "--timeout must be positive" in capsys.readouterr().err
