@@ -23,7 +23,6 @@ class ExplorerConfig:
 
     hidden: int = 512  # units per hidden layer; paper and code
     layers: int = 2  # hidden layers; paper and code
-    bias_spread: float = 0.0  # hidden biases start evenly within +- this; code: all at zero
     fit_level: bool = False  # give every batch the output bias that fits it; code: Adam moves it
     learning_rate: float = 1e-2  # Adam's; code (the paper prints 1e-3)
     batch_size: int = 128  # transitions per update; paper and code
@@ -74,10 +73,7 @@ class Explorer:
         self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
         sizes = [len(bounds.obs_low) + len(bounds.action_low), *[config.hidden] * config.layers, 1]
         net_seed, own_seed, replay_seed = spawn_seeds(seed, 3)
-        self._net, self._target = (
-            QNetwork(sizes, seed=net_seed, device=device, bias_spread=config.bias_spread)
-            for _ in range(2)
-        )
+        self._net, self._target = (QNetwork(sizes, seed=net_seed, device=device) for _ in range(2))
         self._adam = Adam([self._net.params], config.learning_rate)
         self._gradient = Gradient(self._net)
         self._updates = 0

@@ -1,7 +1,5 @@
 """Values of [obs, action], for exploration and discrete tasks, and actions to try them on."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -13,32 +11,18 @@ _CUT_STD = 0.87962566103423978  # standard deviation of a unit normal distributi
 
 
 class QNetwork(MLP):
-    """One value of [obs, action], each scaled to [-1, 1].
-
-    Hidden biases start evenly within +- `bias_spread`. Without any, the network is a cone: its
-    values grow with the distance from the middle of the box, and lead into the corners until it has
-    learnt better.
-    """
+    """One value of [obs, action], each scaled to [-1, 1]."""
 
     _activations: Tensor | None = None  # (2, rows, H): working memory of `grid`
 
-    def __init__(
-        self, sizes: Sequence[int], *, seed: int, device: str = "cpu", bias_spread: float = 0.0
-    ) -> None:
-        self._bias_spread = bias_spread
-        super().__init__(sizes, seed=seed, device=device)
-
     def _initialise(self, rng: torch.Generator) -> None:
-        """LeCun-normal weights, cut at two standard deviations as flax does; then the biases."""
+        """LeCun-normal weights, cut at two standard deviations as flax does; zero biases."""
         *hidden, last = self._weights  # (1, in, out); the last (1, out, in)
         for weight, fan_in in [*((w, w.shape[1]) for w in hidden), (last, last.shape[2])]:
             std = fan_in**-0.5 / _CUT_STD
             start = torch.empty(weight.shape, dtype=weight.dtype)
             cut = {"a": -2 * std, "b": 2 * std}
             weight.copy_(torch.nn.init.trunc_normal_(start, std=std, **cut, generator=rng))
-        for bias in self._biases[:-1]:
-            share = torch.rand(bias.shape, generator=rng, dtype=bias.dtype)
-            bias.copy_((2 * share - 1) * self._bias_spread)
 
     def grid(self, obs: Tensor, actions: Tensor) -> Tensor:
         """(B, O), (K, A) -> (B, K): every obs with every action.

@@ -19,14 +19,14 @@ EXPLORER = {"explorer.hidden": 32, "explorer.batch_size": 16, "explorer.update_c
             "explorer.behaviour_candidates": 16, "explorer.updates_per_step": 2,
             "explorer.target_every": 2, "explorer.start_after": 30,
             "explorer.learning_rate": 1e-3}  # fmt: skip
-PATCHED = {"explorer.fit_level": True, "explorer.bias_spread": 1.0}
+FITTED = {"explorer.fit_level": True}
 CASES = {
     "sac_bbe": ("BallInCupCatch", SAC),
     "sac_2q": ("BallInCupCatch", SAC),
     "sac_deep": ("BallInCupCatch", SAC | EXPLORER),
-    "sac_deep walker": ("WalkerExplore", SAC | EXPLORER | PATCHED),
+    "sac_deep walker": ("WalkerExplore", SAC | EXPLORER | FITTED),
     "ddqn_bbe": ("GridWorld", DDQN),
-    "ddqn_deep": ("GridWorld", DDQN | EXPLORER | {"explorer.bias_spread": 1.0}),
+    "ddqn_deep": ("GridWorld", DDQN | EXPLORER),
 }
 
 

@@ -18,19 +18,6 @@ def test_grid_of_values_is_the_network_on_every_pair(layers, n_obs, n_actions):
     torch.testing.assert_close(net.grid(obs, actions), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_biases_take_the_network_off_its_cone():
-    x = torch.rand(50, 4, generator=torch.Generator().manual_seed(0)) - 0.5
-    cone, spread = (QNetwork([4, 32, 32, 1], seed=3, bias_spread=b) for b in (0.0, 1.0))
-    values = [net.forward(scale * x)[0] for net in (cone, spread) for scale in (1, 2)]
-    torch.testing.assert_close(values[1], 2 * values[0])
-    assert not torch.allclose(values[3], 2 * values[2], rtol=0.1)
-    for cone_weight, spread_weight in zip(cone._weights, spread._weights, strict=True):
-        assert torch.equal(cone_weight, spread_weight)
-    hidden = torch.cat([bias.flatten() for bias in spread._biases[:-1]])
-    assert hidden.abs().max() <= 1 and hidden.std() == pytest.approx(3**-0.5, rel=0.2)
-    assert spread._biases[-1] == 0
-
-
 def test_weights_are_lecun_normal_and_biases_zero():
     net = QNetwork([10, 400, 400, 1], seed=0)
     for weight, fan_in in zip(net._weights, (10, 400, 400), strict=True):

@@ -20,7 +20,7 @@ PAPER_SAC = {
     "replay_capacity": 1_000_000, "warmup_steps": 128, "seed_updates": 500, "updates_per_step": 1.0,
 }  # fmt: skip
 PAPER_EXPLORER = {
-    "hidden": 512, "layers": 2, "bias_spread": 0.0, "fit_level": False, "learning_rate": 1e-2,
+    "hidden": 512, "layers": 2, "fit_level": False, "learning_rate": 1e-2,
     "batch_size": 128,
     "update_candidates": 64, "behaviour_candidates": 64, "temperature": 0.1,
     "update_temperature": None,
