@@ -6,7 +6,6 @@ All at the sizes of preset `cpu`.
 import contextlib
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import torch
 from baselines.agent import Bounds, Transition
 from baselines.sac import SAC, SACConfig
 from baselines.settings import resolve
+from explore_suite.python_process import python_command
 from explore_suite.tasks import lookup
 
 _TASK = lookup("WalkerWalk")
@@ -67,7 +67,8 @@ def step_contenders() -> Iterator[dict[str, Contender]]:
 def _rltools() -> Iterator[Contender]:
     """RLtools in a process of its own, which compiles for a minute the first time."""
     script = Path(__file__).with_name("bench_rltools.py")
-    command = [sys.executable, str(script), _TASK.id, str(_HIDDEN), str(_BATCH)]
+    code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    command = python_command(code, _TASK.id, str(_HIDDEN), str(_BATCH))
     environment = {**os.environ, "MKL_NUM_THREADS": "1"}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:

@@ -20,7 +20,7 @@ UPDATES, BATCH, RATE, DISCOUNT = 7, 32, 1e-3, 0.99
 def reference(mlp, index=0):
     """One network of an MLP as plain layers in float64."""
     layers = []
-    weights, biases = mlp._split(mlp.params.double())
+    weights, biases = mlp.layers(mlp.params.double())
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         matrix = weight[index] if number == len(weights) else weight[index].T
         linear = nn.Linear(*matrix.shape[::-1], dtype=torch.float64)

@@ -65,7 +65,7 @@ def test_whatever_is_just_within_the_rules_is_taken(tmp_path):
 @pytest.mark.parametrize("dirty", [True, False, None])
 def test_uncommitted_code_is_told_when_the_run_begins(dirty, tmp_path, monkeypatch, caplog):
     commit = None if dirty is None else "0" * 40
-    monkeypatch.setattr(provenance, "_code", lambda: {"commit": commit, "dirty": dirty})
+    monkeypatch.setattr(provenance, "checkout", lambda: {"commit": commit, "dirty": dirty})
     with caplog.at_level(logging.WARNING):
         explore_suite.record(gymnasium.make(TASK), "mine", 0, tmp_path).close()
     assert ("uncommitted changes: commit them first" in caplog.text) == bool(dirty)

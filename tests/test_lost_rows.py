@@ -109,7 +109,7 @@ def test_a_checkpoint_of_other_settings_is_not_continued(tmp_path):
         if fits:
             state, _ = found.load()
             assert state["progress"]["episode"] == 4 and set(state) == {
-                "agent", "coverage", "progress",
+                "agent", "coverage", "progress", "traces",
             }  # fmt: skip
         else:
             with pytest.raises(UserError, match="this run with other settings"):

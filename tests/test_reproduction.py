@@ -104,7 +104,7 @@ def test_a_claim_that_waits_shows_the_task_it_has(text):
 
 def test_what_is_left_out_of_a_claim_that_waits_is_told_with_what_it_lacks(text):
     found = section(text, "C7")
-    told = ("1 finished run of 3 episodes, 110 needed (seed 1); "
+    told = ("1 finished run of 0 episodes, 110 needed (seed 1); "
             "1 unfinished run of 3 episodes, 110 needed (seed 0)")  # fmt: skip
     assert f"- `sac` has no runs that count on WalkerWalk: {told}" in found
 

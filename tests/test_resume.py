@@ -252,6 +252,6 @@ def test_a_checkpoint_of_another_version_is_refused_by_name(tmp_path):
     progress = {"episode": 1, "env_steps": HORIZON, "seconds": 1.0}
     visits = Coverage(spec.task).state_dict()
     folder.save(1, {"agent": state, "coverage": visits, "progress": progress})
-    with pytest.raises(UserError, match="another version of the agent .*count.*--overwrite"):
+    with pytest.raises(UserError, match="another version of the agent .*bonus.*--overwrite"):
         train(spec, store, ALWAYS, quiet)
     assert train(spec, store, replace(ALWAYS, overwrite=True), quiet)

@@ -33,7 +33,7 @@ def trained(seed: int) -> SAC:
 
 def mlp64(net: MLP, params: Tensor, x: Tensor) -> Tensor:
     """(B, in) -> (copies, out, B), in the precision of its arguments."""
-    weights, biases = net._split(params)
+    weights, biases = net.layers(params)
     h = x.expand(net.members, *x.shape)
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         h = torch.relu(h @ weight + bias)
