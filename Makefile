@@ -51,13 +51,14 @@ SAC := sac_deep sac sac_bbe sac_2q
 DDQN := ddqn_deep ddqn ddqn_bbe ddqn_deep.warm ddqn.warm ddqn_bbe.warm \
 	random ddqn_bbe.pure ddqn_deep.pure ddqn_deep.pure_plain ddqn_deep.pure_slow
 results: setup
-	for last in 0 2; do \
-		$(BIN)/explore-suite sweep --agents $(SAC) --tasks hallway --seeds 0-$$last && \
-		$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-$$last && \
-		$(BIN)/explore-suite sweep --agents $(SAC) --tasks BallInCupExplore BallInCupCatch --seeds 0-$$last && \
-		$(BIN)/explore-suite sweep --agents sac_deep sac sac_bbe --tasks ReacherExplore --seeds 0-$$last || exit; \
+	for last in 0 2 4 7; do \
+		$(BIN)/explore-suite sweep --agents $(SAC) --seeds 0-$$last --results results/runs \
+			--tasks BallInCupExplore ReacherExplore BallInCupCatch explore original hallway && \
+		$(BIN)/explore-suite sweep --agents random --seeds 0-$$last --results results/runs \
+			--tasks explore original hallway && \
+		$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-$$last \
+			--results results/runs || exit; \
 	done
-	$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-4
 	$(BIN)/explore-suite report
 
 bench: $(VENV)/installed-bench
