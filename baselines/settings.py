@@ -59,8 +59,7 @@ PRESETS = {
             "sac_deep": {
                 "explorer.hidden": 128, "explorer.batch_size": 64, "explorer.update_candidates": 16,
                 "explorer.updates_per_step": 1, "explorer.target_every": 1,
-                "explorer.learning_rate": 1e-3, "explorer.fit_level": True,
-                "bonus.kernel.max_rows": 4096,
+                "explorer.fit_level": True, "bonus.kernel.max_rows": 4096,
             },
             "ddqn_deep": {
                 "explorer.hidden": 128, "explorer.batch_size": 64,

@@ -69,7 +69,7 @@ def hallway_return(name, seed, episodes=25):
         values |= {"explorer.hidden": 64, "explorer.batch_size": 32}
         # Where the level of values is fitted, an agent begins to travel after some 2,500 steps:
         # soon enough in episodes of 1,000, too late in this test, which has no more.
-        values |= {"explorer.fit_level": False}
+        values |= {"explorer.fit_level": False, "explorer.learning_rate": 1e-3}
     task, goals = "HallwayLocalOptimum", ((-0.2, 0.05, 0.1), (0.35, 0.1, 1.0))
     agent = build(name, task, resolve("cpu", name, task, values), seed=seed)
     env = gymnasium.make(f"ExploreSuite/{task}-v0", length=1.0, goals=goals, max_episode_steps=100)
