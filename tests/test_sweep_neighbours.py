@@ -172,12 +172,14 @@ def test_the_runs_of_a_killed_sweep_save_themselves_and_end(tmp_path, number):
     """Killed outright, or by a terminal that is closed."""
     store = ResultStore(tmp_path)
     process = subprocess.Popen(
-        command(*LONG, "--results", str(tmp_path)), stdout=subprocess.PIPE, cwd=ROOT
-    )
+        command(*LONG, "--results", str(tmp_path)), stdout=subprocess.PIPE, cwd=ROOT,
+        # These tests may themselves have been started by nohup, which is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )  # fmt: skip
     csv = store.path(LONG_SPEC.key, ".csv")
     wait_for(lambda: csv.exists() and csv.read_text().count("\n") > 2)
     process.send_signal(number)
-    process.communicate()
+    process.communicate(timeout=120)
     wait_for(lambda: is_free(store))
     (checkpoint,) = checkpoint_folder(store, LONG_SPEC.key).iterdir()
     (run,) = store.runs()
