@@ -7,8 +7,9 @@ start. And during the skilled start evaluations are by the task policy, not by t
 `cpu` is the same environments, horizons, protocol and algorithms, sized for one core. The learners
 keep the published schedule with smaller networks and batches. DEEP's exploration Q is cut further:
 on the control tasks one update per step instead of two, fewer candidates, a smaller count table,
-and an output bias fitted to every batch. docs/preset.md has the tables they were chosen from. All agents of a family share one set of values, and none depends on the task but the
-kernel's, which belong to the task.
+and an output bias fitted to every batch. docs/preset.md has the tables they were chosen from. All
+agents of a family share one set of values, and none depends on the task but the kernel's, which
+belong to the task.
 """
 
 import json
