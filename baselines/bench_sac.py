@@ -126,7 +126,11 @@ def _peer(algorithm: Any, **options: Any) -> Contender:
         tau=0.005, gamma=0.99, policy_kwargs={"net_arch": [_HIDDEN, _HIDDEN]}, **options,
     )  # fmt: skip
     model.learn(400)
-    return lambda: model.learn(_STEPS, reset_num_timesteps=False)
+
+    def steps() -> None:
+        model.learn(_STEPS, reset_num_timesteps=False)
+
+    return steps
 
 
 def _products() -> Contender:

@@ -1,5 +1,6 @@
 """The fast-adapting exploration Q of DEEP: the bonuses an action leads to, learned every step."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +78,7 @@ class Explorer:
         self._adam = Adam([self._net.params], config.learning_rate)
         self._gradient = Gradient(self._net)
         self._updates = 0
+        self._ceiling = torch.tensor(config.max_return, device=device)
         self._rng = torch.Generator().manual_seed(own_seed)  # on the CPU for every device
         # The replay is shared, its random stream is not: the task learner's batches stay the same.
         self._replay_rng = torch.Generator(device).manual_seed(replay_seed)
@@ -111,9 +113,11 @@ class Explorer:
             targets.append(self._targets(bonuses[batch], next_obs[batch]))
             losses.append(self._fit(inputs[batch], targets[-1]))
         means = {"bonus_replayed": [bonuses], "target": targets, "loss": losses}
-        numbers = {f"explore_{name}": float(torch.stack(x).mean()) for name, x in means.items()}
-        for name, number in numbers.items():
-            require_finite(name, number, self._steps)
+        found = torch.stack([torch.stack(parts).mean() for parts in means.values()]).tolist()
+        numbers = {f"explore_{name}": mean for name, mean in zip(means, found, strict=True)}
+        if not math.isfinite(sum(found)):
+            for name, number in numbers.items():
+                require_finite(name, number, self._steps)
         return numbers
 
     def _targets(self, bonuses: Tensor, next_obs: Tensor) -> Tensor:
@@ -126,7 +130,7 @@ class Explorer:
     def values(self, obs: Tensor, actions: Tensor) -> Tensor:
         """(B, O), (K, A) -> (B, K): Q of every obs with every action, optimistic if unvisited."""
         values = self._net.grid(self._obs_scale(obs), self._action_scale(actions))
-        return optimistic(values, self._trust(obs, actions), self.config.max_return)
+        return optimistic(values, self._trust(obs, actions), self._ceiling)
 
     def maps(self, obs: Tensor, actions: Tensor) -> dict[str, np.ndarray]:
         """For pictures, (B,) each: largest value, largest optimistic value, smallest bonus."""
@@ -165,7 +169,7 @@ class Explorer:
         self, next_obs: Tensor, candidates: Tensor, trust: Tensor
     ) -> tuple[Tensor, Tensor]:
         """(B, K) twice: the optimistic values by the learning net and by its target."""
-        ceiling = self.config.max_return
+        ceiling = self._ceiling
         online = optimistic(self._net.grid(next_obs, candidates), trust, ceiling)
         if self._updates % self.config.target_every == 0:  # just copied: the target is the net
             return online, online
@@ -215,9 +219,9 @@ class Explorer:
         self._replay_rng.set_state(state["replay_rng"])
 
 
-def optimistic(values: Tensor, trust: Tensor, ceiling: float) -> Tensor:
+def optimistic(values: Tensor, trust: Tensor, ceiling: Tensor) -> Tensor:
     """`values` where trust is 1, `ceiling` where it is 0, in proportion between."""
-    return torch.lerp(values.new_tensor(ceiling), values, trust)
+    return torch.lerp(ceiling, values, trust)
 
 
 def bellman_targets(

@@ -27,7 +27,7 @@ def test_optimism_by_hand(visits, share_of_q):
 
 def test_optimistic_mixes_values_and_ceiling():
     values, trust = torch.tensor([[3.0, 3, 3]]), torch.tensor([[0, 0.25, 1]])
-    assert optimistic(values, trust, 7.0).tolist() == [[7, 6, 3]]
+    assert optimistic(values, trust, torch.tensor(7.0)).tolist() == [[7, 6, 3]]
 
 
 def test_without_optimism_no_grid_of_counts_is_asked_for():
