@@ -54,7 +54,7 @@ PRESETS = {
                   **{f"GridWorld.{v}": 300 for v in ("warm", "pure", "pure_plain", "pure_slow")},
                   "": 110},
         families={
-            "sac": {"hidden": 128, "batch_size": 256, "learning_rate": 1e-3},
+            "sac": {"hidden": 128, "batch_size": 128, "learning_rate": 1e-3},
             "ddqn": {"hidden": 256, "batch_size": 256, "learning_rate": 3e-4},
         },
         agents={
