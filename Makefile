@@ -40,7 +40,7 @@ test: setup
 # Random kills of sweeps and random damage to their files, for so many minutes.
 FUZZ_MINUTES ?= 10
 fuzz: setup
-	$(BIN)/python tests/fuzz_runs.py --minutes $(FUZZ_MINUTES)
+	$(BIN)/python -m tests.end_to_end.fuzz_runs --minutes $(FUZZ_MINUTES)
 
 # Figures, leaderboard and reproduction report, from results/runs alone.
 report: setup
@@ -79,7 +79,7 @@ else
 	$(PIP) --no-deps --require-hashes --no-build-isolation --requirement $(LOCK)
 	$(PIP) --no-deps --no-build-isolation --editable .
 endif
-	@$(BIN)/python -m explore_suite.rendering || $(MAKE) --no-print-directory gl
+	@$(BIN)/python -m explore_suite.envs.rendering || $(MAKE) --no-print-directory gl
 	@touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed
@@ -92,4 +92,4 @@ gl:
 		echo "Installing libegl1 for pictures and videos ..."; \
 		apt-get update -qq && apt-get install -y -qq libegl1 >/dev/null; \
 	fi; \
-	$(BIN)/python -m explore_suite.rendering || echo "Everything but pictures and videos works."
+	$(BIN)/python -m explore_suite.envs.rendering || echo "Everything but pictures and videos works."

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from baselines.bbe import DDQNBBE, SACBBE
-from baselines.ddqn import DDQN
-from baselines.deep import DDQNDeep, SACDeep
-from baselines.random_agent import RandomAgent
-from baselines.sac import SAC
-from baselines.sac_2q import SAC2Q
+from baselines.agents.bbe import DDQNBBE, SACBBE
+from baselines.agents.ddqn import DDQN
+from baselines.agents.deep import DDQNDeep, SACDeep
+from baselines.agents.random_agent import RandomAgent
+from baselines.agents.sac import SAC
+from baselines.agents.sac_2q import SAC2Q
 
 AGENTS: dict[str, Any] = {
     "sac": SAC,

@@ -25,7 +25,7 @@ from baselines import AGENTS
 from baselines.agent import Agent, Bounds
 from baselines.bonuses.counts import bandwidth
 from explore_suite.errors import SettingError, UserError
-from explore_suite.results import Header
+from explore_suite.runs.format import Header
 from explore_suite.tasks import TaskSheet, lookup
 
 SOURCE = "explore-suite train"  # what our runs say in their headers

@@ -6,7 +6,7 @@ import logging
 import gymnasium
 import numpy as np
 
-from explore_suite import lookup, record
+from explore_suite import record
 
 
 def play(env: gymnasium.Env, weights: np.ndarray) -> float:
@@ -27,10 +27,10 @@ options = parser.parse_args()
 logging.basicConfig(format="%(message)s")
 logging.getLogger("explore_suite").setLevel(logging.INFO)  # a line per episode
 
-task = gymnasium.make(lookup(options.task).id)
-env = record(task, "hill-climbing", options.seed, options.results, episodes=options.episodes)
-shape = (task.action_space.shape[0], task.observation_space.shape[0] + 1)
-rng, best, best_return = np.random.default_rng(options.seed), np.zeros(shape), -np.inf
+task, seed = options.task, options.seed
+env = record(task, "hill-climbing", seed, options.results, episodes=options.episodes)
+shape = (env.action_space.shape[0], env.observation_space.shape[0] + 1)
+rng, best, best_return = np.random.default_rng(seed), np.zeros(shape), -np.inf
 while not env.finished:
     tried = best + rng.normal(size=shape)
     if (found := play(env, tried)) >= best_return:

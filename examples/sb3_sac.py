@@ -3,7 +3,6 @@
 import argparse
 import logging
 
-import gymnasium
 import torch
 from stable_baselines3 import SAC
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -20,14 +19,14 @@ options = parser.parse_args()
 logging.basicConfig(format="%(message)s")
 logging.getLogger("explore_suite").setLevel(logging.INFO)  # a line per episode
 
-sheet = explore_suite.lookup(options.task)
+spec = explore_suite.lookup(options.task)
 config = {"batch_size": 256, "learning_rate": 3e-4, "gradient_steps": options.updates}
 env = explore_suite.record(
-    gymnasium.make(sheet.id), agent="sb3-sac", seed=options.seed, results=options.results,
+    spec.id, agent="sb3-sac", seed=options.seed, results=options.results,
     episodes=options.episodes, config=config, threads=torch.get_num_threads(),
 )  # fmt: skip
 model = SAC("MlpPolicy", env, seed=options.seed, train_freq=(1, "episode"), **config)
 while not env.finished:
-    model.learn(sheet.horizon, reset_num_timesteps=False)  # one episode, then its updates
+    model.learn(spec.horizon, reset_num_timesteps=False)  # one episode, then its updates
     evaluate_policy(model, env.eval_env, n_eval_episodes=1, deterministic=True, warn=False)
 env.close()

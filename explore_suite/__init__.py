@@ -11,7 +11,7 @@ Importing the package registers every task with Gymnasium; MuJoCo is loaded by t
 import gymnasium
 
 from explore_suite.coverage import Coverage
-from explore_suite.recorder import record
+from explore_suite.runs.recorder import record
 from explore_suite.tasks import TASKS, TaskSheet, UnknownTaskError, lookup
 
 __all__ = ["TASKS", "Coverage", "TaskSheet", "UnknownTaskError", "lookup", "record"]

@@ -5,23 +5,31 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 
-from explore_suite.console import say
+from explore_suite.cli.console import CLOSED, say, silence_stdout
 from explore_suite.errors import UserError
-from explore_suite.pipe import CLOSED, say_no_more
 
 COMMANDS = {
-    "list": ("explore_suite.listing:main", "the tasks, with their sizes and returns"),
-    "doctor": ("explore_suite.doctor:main", "what of this machine works, and what to install"),
-    "watch": ("explore_suite.watch:main", "a video, picture or window of a policy on a task"),
-    "replay": ("explore_suite.replay:main", "play a run's stored actions and check its returns"),
-    "train": ("baselines.train_command:main", "train an agent on a task; goes on if interrupted"),
-    "sweep": ("baselines.sweep:main", "many runs: agents x tasks x seeds, what is missing of them"),
-    "verify": ("baselines.verify:main", "run a run again and compare it row by row"),
-    "report": ("analysis.report:main", "figures, leaderboard and reproduction report from runs"),
-    "leaderboard": ("analysis.leaderboard_command:main", "the leaderboard page, written or served"),
-    "submit": ("analysis.submit_command:main", "make a submission from finished runs of a store"),
-    "validate": ("analysis.validate_command:main", "check a submission; lists every problem"),
-    "agents": ("baselines.listing:main", "the reference agents, their settings, how two differ"),
+    "list": ("explore_suite.cli.list:main", "the tasks, with their sizes and returns"),
+    "doctor": ("explore_suite.cli.doctor:main", "what of this machine works, and what to install"),
+    "watch": ("explore_suite.cli.watch:main", "a video, picture or window of a policy on a task"),
+    "replay": (
+        "explore_suite.cli.replay:main",
+        "play a run's stored actions and check its returns",
+    ),
+    "train": ("baselines.cli.train:main", "train an agent on a task; goes on if interrupted"),
+    "sweep": (
+        "baselines.cli.sweep:main",
+        "many runs: agents x tasks x seeds, what is missing of them",
+    ),
+    "verify": ("baselines.cli.verify:main", "run a run again and compare it row by row"),
+    "report": (
+        "analysis.cli.report:main",
+        "figures, leaderboard and reproduction report from runs",
+    ),
+    "leaderboard": ("analysis.cli.leaderboard:main", "the leaderboard page, written or served"),
+    "submit": ("analysis.cli.submit:main", "make a submission from finished runs of a store"),
+    "validate": ("analysis.cli.validate:main", "check a submission; lists every problem"),
+    "agents": ("baselines.cli.agents:main", "the reference agents, their settings, how two differ"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra
 
@@ -42,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"explore-suite {name}: {error}\n")
         return error.exit_code
     except BrokenPipeError:
-        say_no_more()
+        silence_stdout()
         return CLOSED  # not 0: what the command had still to find out may have been a failure
     except KeyboardInterrupt:
         sys.stderr.write("explore-suite: stopped\n")

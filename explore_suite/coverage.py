@@ -85,7 +85,8 @@ class Coverage:
 
     def __init__(self, task: str) -> None:
         """`task` is a name or id of the catalogue."""
-        self.project, self.axes = PROJECTIONS[lookup(task).name]
+        self.task = lookup(task).name
+        self.project, self.axes = PROJECTIONS[self.task]
         self.visits = np.zeros([axis.bins for axis in self.axes], np.int64)  # one entry per bin
         self._flat = self.visits.reshape(-1)
         self._visited = 0

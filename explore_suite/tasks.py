@@ -64,7 +64,7 @@ class TaskSheet:
 
     @property
     def random_return(self) -> float:
-        """Mean return of uniformly random actions over 100 episodes, by `explore_suite.measure`."""
+        """Mean return of uniformly random actions over 100 episodes, by tools/measure.py."""
         return measured("random_returns")[self.name]["mean"]
 
     @property
@@ -96,7 +96,7 @@ def lookup(name: str) -> TaskSheet:
 
 
 def measured(what: str) -> dict[str, Any]:
-    """Numbers written by `explore_suite.measure`, by task name."""
+    """Numbers written by `explore_suite.tools.measure`, by task name."""
     text = resources.files("explore_suite").joinpath(f"data/{what}.json").read_text()
     return json.loads(text)
 
@@ -154,55 +154,56 @@ _AT_BEST_GOAL = "the point is inside the goal that pays most"
 
 _SHEETS = (
     TaskSheet(
-        "BallInCupCatch", "explore_suite.ball_in_cup:BallInCupCatch", "original", _BALL_IN_CUP,
+        "BallInCupCatch", "explore_suite.envs.ball_in_cup:BallInCupCatch", "original", _BALL_IN_CUP,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
         summary="swing a tethered ball into a cup; the ball starts anywhere, sparse",
         partner="BallInCupExplore", count_scale=0.078, count_tolerance=0.9,
     ),
     TaskSheet(
-        "BallInCupExplore", "explore_suite.ball_in_cup:BallInCupExplore", "explore", _BALL_IN_CUP,
+        "BallInCupExplore", "explore_suite.envs.ball_in_cup:BallInCupExplore", "explore",
+        _BALL_IN_CUP,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
         summary="the same; the ball starts hanging below the cup",
         partner="BallInCupCatch", count_scale=0.078, count_tolerance=0.9,
     ),
     TaskSheet(
-        "ReacherHard", "explore_suite.reacher:ReacherHard", "original", _REACHER,
+        "ReacherHard", "explore_suite.envs.reacher:ReacherHard", "original", _REACHER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
         summary="bring a two-link arm's finger to a small target anywhere in the plane, sparse",
         partner="ReacherExplore", count_scale=0.06, count_tolerance=0.9,
     ),
     TaskSheet(
-        "ReacherExplore", "explore_suite.reacher:ReacherExplore", "explore", _REACHER,
+        "ReacherExplore", "explore_suite.envs.reacher:ReacherExplore", "explore", _REACHER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
         summary="the same; the arm starts to the right, the target lies to the left",
         partner="ReacherHard", count_scale=0.06, count_tolerance=0.9,
     ),
     TaskSheet(
-        "FingerTurnHard", "explore_suite.finger:FingerTurnHard", "original", _FINGER,
+        "FingerTurnHard", "explore_suite.envs.finger:FingerTurnHard", "original", _FINGER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
         summary="turn a free spinner with a finger until its tip is at the target, sparse",
         partner="FingerExplore", count_scale=0.11, count_tolerance=0.5,
     ),
     TaskSheet(
-        "FingerExplore", "explore_suite.finger:FingerExplore", "explore", _FINGER,
+        "FingerExplore", "explore_suite.envs.finger:FingerExplore", "explore", _FINGER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
         summary="the same; the finger starts pointing away, the spinner down, the target is up",
         partner="FingerTurnHard", count_scale=0.11, count_tolerance=0.5,
     ),
     TaskSheet(
-        "WalkerWalk", "explore_suite.walker:WalkerWalk", "original", _WALKER,
+        "WalkerWalk", "explore_suite.envs.walker:WalkerWalk", "original", _WALKER,
         action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
         summary="make a planar walker walk; it starts above the ground, speed pays by degrees",
         partner="WalkerExplore", count_scale=0.16, count_tolerance=0.5,
     ),
     TaskSheet(
-        "WalkerExplore", "explore_suite.walker:WalkerExplore", "explore", _WALKER,
+        "WalkerExplore", "explore_suite.envs.walker:WalkerExplore", "explore", _WALKER,
         action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
         summary="the same; it starts fallen, speed pays only from 1 m/s on",
         partner="WalkerWalk", count_scale=0.16, count_tolerance=0.5,
     ),
     TaskSheet(
-        "HallwayLocalOptimum", "explore_suite.hallway:Hallway", "hallway", _HALLWAY,
+        "HallwayLocalOptimum", "explore_suite.envs.hallway:Hallway", "hallway", _HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=832.9, goal=_AT_BEST_GOAL,
         summary="steer a point along a corridor; the near goal pays 0.1, the far goal 1",
         count_scale=0.02, count_tolerance=0.9,
@@ -210,7 +211,7 @@ _SHEETS = (
         score_window=(91, 100),
     ),
     TaskSheet(
-        "HallwayAdversarial", "explore_suite.hallway:Hallway", "hallway", _HALLWAY,
+        "HallwayAdversarial", "explore_suite.envs.hallway:Hallway", "hallway", _HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=981.1, goal=_AT_BEST_GOAL,
         summary="the same; a tiny near goal, easier found by chance, pays 1 and the far goal 0.1",
         count_scale=0.02, count_tolerance=0.9,
@@ -218,7 +219,7 @@ _SHEETS = (
         score_window=(51, 60),
     ),
     TaskSheet(
-        "HallwayShort", "explore_suite.hallway:Hallway", "hallway", _SHORT_HALLWAY,
+        "HallwayShort", "explore_suite.envs.hallway:Hallway", "hallway", _SHORT_HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=889.5, goal=_AT_BEST_GOAL,
         summary="a shorter HallwayLocalOptimum for a look in minutes; not part of the benchmark",
         count_scale=0.02, count_tolerance=0.9,
@@ -226,7 +227,7 @@ _SHEETS = (
         score_window=(41, 50), benchmark=False,
     ),
     TaskSheet(
-        "GridWorld", "explore_suite.gridworld:GridWorld", "grid", _GRID,
+        "GridWorld", "explore_suite.envs.gridworld:GridWorld", "grid", _GRID,
         action_dim=4, horizon=100, control_step=0.0, best_return=23.0,
         goal="the agent stands on the goal cell",
         summary="walk from one corner of a 40 x 40 grid to the other; only the corner pays",

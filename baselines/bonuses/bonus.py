@@ -8,7 +8,7 @@ from torch import Tensor
 
 from baselines.agent import State
 from baselines.bonuses.counts import Count
-from baselines.replay import Batch
+from baselines.nn.replay import Batch
 
 Sample = Callable[[int], Batch]  # n -> n transitions drawn from what the agent has stored
 

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 
 from baselines.agent import Bounds, State, check_ranges
 from baselines.bonuses.bonus import Sample
-from baselines.networks import spawn_seeds
-from baselines.q_network import Scale
+from baselines.nn.networks import spawn_seeds
+from baselines.nn.q_network import Scale
 
 
 @dataclass(frozen=True)

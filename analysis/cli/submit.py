@@ -1,0 +1,186 @@
+"""`explore-suite submit`: build a submission from the runs of a store, and validate it."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.cli.validate import beside_others, tell
+from analysis.submissions.check_manifest import mean_score
+from analysis.submissions.read_folder import ABOUT
+from analysis.submissions.schema import GROUPS, MAX_SEEDS, MIN_SEEDS, digest, run_path
+from analysis.submissions.validate import Report, check, check_runs, validate
+from explore_suite.cli.console import say
+from explore_suite.errors import UserError
+from explore_suite.runs.format import TRACES, Run, RunKey
+from explore_suite.runs.store import ResultStore
+
+_EXAMPLE = """example:
+  explore-suite submit my-method --results results/runs --agent my-method --preset external \\
+    --name "My Method" --author "A. Person" --contact a.person@example.org \\
+    --description "SAC with another bonus." --not-tuned
+then open a pull request that adds the folder as results/submissions/my-method.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the folder if the submission is sound; 0, or 1 after naming what is wrong."""
+    options = _parser().parse_args(arguments)
+    _check_flags(options)
+    store = ResultStore(options.results)
+    tasks = _tasks(store, options)
+    seeds = _seeds(store, options, tasks)
+    say(f"{options.agent}: {len(tasks)} tasks x {seeds} seeds of {options.results}")
+    files = _run_files(store, options, tasks, seeds)
+    runs, problems = check_runs(files)
+    if problems:
+        return tell(options.results, Report(None, runs, problems))
+    files[ABOUT] = about(options, tasks, seeds, runs, files)
+    report, _ = beside_others(options.folder, check(files), None)
+    if report.problems:
+        return tell(options.folder, report)
+    _write(options.folder, files)
+    return tell(options.folder, validate(options.folder))
+
+
+def about(
+    options: argparse.Namespace, tasks: Sequence[str], seeds: int, runs: list[Run],
+    files: dict[str, bytes],
+) -> bytes:  # fmt: skip
+    """The text of submission.json: what was told in the flags and what the runs say."""
+    code = {"url": options.code, "commit": options.commit} if options.code else None
+    values: dict[str, Any] = {
+        "version": 1,
+        "name": options.name,
+        "agent": options.agent,
+        "preset": options.preset,
+        "authors": options.author,
+        "contact": options.contact,
+        "paper": options.paper,
+        "code": code,
+        "description": options.description,
+        "tuned_on_benchmark": options.tuned,
+        "hardware": options.hardware or _hardware(runs),
+        "suite_version": runs[0].header.versions["explore-suite"],
+        "tasks": list(tasks),
+        "seeds": list(range(seeds)),
+        "scores": {
+            task: mean_score(task, [run.rows for run in runs if run.header.task == task])
+            for task in tasks
+        },
+        "files": {path: digest(data) for path, data in files.items()},
+    }
+    return (json.dumps(values, indent=1) + "\n").encode()
+
+
+def _check_flags(options: argparse.Namespace) -> None:
+    if options.folder.exists():
+        raise UserError(f"{options.folder} exists; name a new folder")
+    if options.seeds is not None and not MIN_SEEDS <= options.seeds <= MAX_SEEDS:
+        raise UserError(f"--seeds must be {MIN_SEEDS} to {MAX_SEEDS}, got {options.seeds}")
+    if options.commit and not options.code:
+        raise UserError("--commit goes with --code")
+
+
+def _tasks(store: ResultStore, options: argparse.Namespace) -> list[str]:
+    """The tasks of the groups asked for, or of all groups with a run of this agent."""
+    begun = {
+        name: any(_has(store, options, task, 0) for task in tasks) for name, tasks in GROUPS.items()
+    }
+    groups = options.groups or [name for name in GROUPS if begun[name]]
+    if not groups:
+        raise UserError(
+            f"{store.root} has no run of agent {options.agent!r} with preset {options.preset!r} "
+            "and seed 0"
+        )
+    return [task for name, tasks in GROUPS.items() if name in groups for task in tasks]
+
+
+def _seeds(store: ResultStore, options: argparse.Namespace, tasks: Sequence[str]) -> int:
+    """How many seeds from 0 on; without being told, as many as the best provided task has."""
+    if options.seeds is not None:
+        return options.seeds
+    seeds = MIN_SEEDS
+    while seeds < MAX_SEEDS and any(_has(store, options, task, seeds) for task in tasks):
+        seeds += 1
+    return seeds
+
+
+def _has(store: ResultStore, options: argparse.Namespace, task: str, seed: int) -> bool:
+    return store.path(RunKey(options.preset, options.agent, task, seed), ".json").exists()
+
+
+def _run_files(
+    store: ResultStore, options: argparse.Namespace, tasks: Sequence[str], seeds: int
+) -> dict[str, bytes]:
+    """Path in the submission -> content, of every run; a UserError lists the runs missing."""
+    files, missing = {}, []
+    for task in tasks:
+        for seed in range(seeds):
+            for suffix in (".json", ".csv", TRACES):
+                path = store.path(RunKey(options.preset, options.agent, task, seed), suffix)
+                if path.is_file():
+                    place = run_path(options.preset, options.agent, task, seed, suffix)
+                    files[place] = path.read_bytes()
+                elif suffix == ".json":
+                    missing.append(f"{task} seed {seed}")
+    if missing:
+        raise UserError(
+            f"runs are missing: {', '.join(missing)}; groups are only taken whole, with the same "
+            f"seeds 0, 1, ... everywhere, at least {MIN_SEEDS} (--groups and --seeds choose)"
+        )
+    return files
+
+
+def _hardware(runs: list[Run]) -> str:
+    """The machines that the headers name."""
+    machines = [run.header.machine for run in runs]
+    names = sorted({f"{m.get('processor')}, {m.get('cores')} cores" for m in machines})
+    return "; ".join(names)
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    try:
+        for path, data in files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    except OSError as error:
+        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="explore-suite submit",
+        description="Build a submission for the leaderboard from finished runs, and validate it. "
+        "Nothing is written if the validator would refuse it. Runs of your own code are recorded "
+        "with explore_suite.record; the rules are in results/README.md.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", type=Path, help="the submission's folder, to be made")
+    runs = parser.add_argument_group("which runs")
+    runs.add_argument("--results", type=Path, default=Path("results/runs"), help="the store")
+    runs.add_argument("--agent", required=True, help="label of the method in the store")
+    runs.add_argument("--preset", default="external", help="preset in the store (%(default)s)")
+    runs.add_argument(
+        "--groups", nargs="+", choices=GROUPS, help="groups of tasks (default: all with runs)"
+    )
+    runs.add_argument("--seeds", type=int, help="how many, from 0 on (default: all there are)")
+    _tell_arguments(parser.add_argument_group("what to say of them"))
+    return parser
+
+
+def _tell_arguments(told: Any) -> None:
+    told.add_argument("--name", required=True, help="of the method, as the leaderboard shows it")
+    told.add_argument("--author", required=True, action="append", help="once per author")
+    told.add_argument("--description", required=True, help="what it does, in a few sentences")
+    tuned = told.add_mutually_exclusive_group(required=True)
+    tuned.add_argument("--tuned", action="store_true", help="settings were chosen on these tasks")
+    tuned.add_argument("--not-tuned", dest="tuned", action="store_false", help="they were not")
+    told.add_argument("--contact", help="mail address or other way to reach an author")
+    told.add_argument("--paper", help="https address")
+    told.add_argument("--code", help="https address of the method's repository")
+    told.add_argument("--commit", help="its commit that made the runs; goes with --code")
+    told.add_argument("--hardware", help="what they ran on (default: what the headers say)")

@@ -1,0 +1,28 @@
+"""FIGURES: every figure by file name. A new one is a function of Numbers and a line here."""
+
+from collections.abc import Callable
+
+from matplotlib.figure import Figure
+
+from analysis.figures import control, grid, suite
+from analysis.figures.style import render
+from analysis.stats.results import Numbers
+
+FIGURES: dict[str, Callable[[Numbers], Figure]] = {
+    "learning_curves": control.learning_curves,
+    "after_100_episodes": control.after_100_episodes,
+    "two_q": control.two_q,
+    "hallway": control.hallway,
+    "grid_warm_start": grid.warm_start,
+    "grid_pure_exploration": grid.pure_exploration,
+    "grid_states": grid.states,
+    "suite_sample_efficiency": suite.sample_efficiency,
+    "suite_profiles": suite.performance_profiles,
+    "suite_aggregates": suite.aggregates,
+    "suite_improvement": suite.improvement,
+}
+
+
+def draw(name: str, numbers: Numbers) -> dict[str, bytes]:
+    """The figure as {"svg": ..., "png": ...}; NotEnoughRuns if the store lacks its runs."""
+    return render(lambda: FIGURES[name](numbers))

@@ -1,0 +1,138 @@
+"""Figures of the control tasks: learning curves, scores after 100 episodes, the hallways."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures import style as look
+from analysis.stats.curves import WINDOWS, width
+from analysis.stats.intervals import Estimate
+from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, NotEnoughRuns, Numbers
+from explore_suite.tasks import lookup
+
+COMPARED = ("sac", "sac_bbe", "sac_deep")
+RETURN = "Evaluation return"
+EPISODES = "Training episodes"
+
+
+def learning_curves(numbers: Numbers) -> Figure:
+    """The eight tasks: originals above, their explore variants below."""
+    return _suite_curves(numbers, COMPARED)
+
+
+def two_q(numbers: Numbers) -> Figure:
+    """The ablation with two critics and one policy, against the bonus it is made of."""
+    if not any(numbers.seeds("sac_2q", task) for task in SUITE):
+        raise NotEnoughRuns(f"sac_2q has no runs on {', '.join(SUITE)}")
+    return _suite_curves(numbers, ("sac_bbe", "sac_2q"))
+
+
+def hallway(numbers: Numbers) -> Figure:
+    """A near goal that distracts (a), and one that chance finds sooner (b)."""
+    figure, panels = look.page(1, 2, height=2.5)
+    tasks = ("HallwayLocalOptimum", "HallwayAdversarial")
+    titles = [f"({letter}) {task}" for letter, task in zip("ab", tasks, strict=True)]
+    draw_curves(figure, panels, numbers, COMPARED, tasks, titles)
+    return figure
+
+
+def after_100_episodes(numbers: Numbers) -> Figure:
+    """The score of each agent on each task, a dot per seed."""
+    found = {
+        agent: {task: numbers.score(agent, task) for task in SUITE if numbers.seeds(agent, task)}
+        for agent in COMPARED
+    }
+    seeds = {
+        agent: [score.seeds for score, _ in scores.values() if score.seeds]
+        for agent, scores in found.items()
+    }
+    seeds = {agent: numbers_of for agent, numbers_of in seeds.items() if numbers_of}
+    if not seeds:
+        raise NotEnoughRuns(f"no scores of {', '.join(COMPARED)} on the control suite")
+    figure, (axes,) = look.page(1, 1, height=2.7)
+    for place, agent in enumerate(COMPARED):
+        for group, task in enumerate(_pairs()):
+            if task in found[agent] and found[agent][task][0].seeds:
+                _bar(axes, group + 0.27 * (place - 1), *found[agent][task], look.style(agent))
+    _decorate_bars(axes)
+    for group, task in enumerate(_pairs()):
+        if not any(scores[task][0].seeds for scores in found.values() if task in scores):
+            axes.text(group, 20, "no score yet", rotation=90, ha="center", color=look.GREY)
+    look.legend(figure, seeds, f"{dashed(SUITE)} A dot per seed, their mean", kind="bar")
+    return figure
+
+
+def draw_curves(
+    figure: Figure,
+    panels: Sequence[Axes],
+    numbers: Numbers,
+    agents: Sequence[str],
+    tasks: Sequence[str],
+    titles: Sequence[str],
+) -> None:
+    """One panel of evaluation returns per task, and the legend."""
+    seeds: dict[str, list[int]] = {}
+    for axes, task, title in zip(panels, tasks, titles, strict=True):
+        lines = {agent: numbers.curve(agent, task) for agent in agents}
+        for agent, line in lines.items():
+            if line is not None:
+                look.draw_band(axes, line, look.style(agent), "episode", "mean")
+                seeds.setdefault(agent, []).extend((line.seeds.min(), line.seeds.max()))
+        look.draw_best(axes, lookup(task).best_return)
+        look.count_episodes(axes)
+        axes.set_title(title)
+        if all(line is None for line in lines.values()):
+            look.draw_nothing(axes)
+    if not seeds:
+        raise NotEnoughRuns(f"no runs of {', '.join(agents)} on {', '.join(tasks)}")
+    figure.supxlabel(EPISODES, fontsize=8)
+    panels[0].set_ylabel(RETURN)
+    drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
+    look.legend(figure, drawn, f"{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean")
+
+
+def dashed(tasks: Sequence[str]) -> str:
+    """What the dashed line of a figure of these tasks is."""
+    bound = all(lookup(task).best_is_bound for task in tasks)
+    return "Dashed: most that an episode can pay." if bound else "Dashed: best return known."
+
+
+def smoothed(what: str, task: str) -> str:
+    """What a curve of returns of this task shows."""
+    return f"{what} smoothed over {width(WINDOWS[lookup(task).group])} evaluations"
+
+
+def _suite_curves(numbers: Numbers, agents: Sequence[str]) -> Figure:
+    figure, panels = look.page(2, 4, height=3.9)
+    draw_curves(figure, panels, numbers, agents, SUITE, SUITE)
+    panels[4].set_ylabel(RETURN)
+    for axes in [*panels[1:4], *panels[5:]]:
+        axes.tick_params(labelleft=False)
+    return figure
+
+
+def _pairs() -> list[str]:
+    """Each original beside its explore variant."""
+    return [task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair]
+
+
+def _bar(axes: Axes, x: float, score: Estimate, runs: list[float], style: look.Style) -> None:
+    axes.bar(x, score.value, 0.25, color=style.colour, alpha=look.BAR_ALPHA, linewidth=0)
+    spread = x + np.linspace(-0.08, 0.08, len(runs)) if len(runs) > 1 else [x]
+    axes.scatter(spread, runs, s=4, color="white", edgecolors="black", linewidths=0.4,
+                 clip_on=False, zorder=3)  # fmt: skip
+    axes.errorbar(x, score.value, [[score.value - score.low], [score.high - score.value]],
+                  color="black", elinewidth=1, capsize=2, capthick=1)  # fmt: skip
+
+
+def _decorate_bars(axes: Axes) -> None:
+    first, last = lookup(SUITE[0]).score_window
+    axes.set_ylabel(f"Evaluation return,\nepisodes {first}–{last}")
+    labels = [re.sub(r"(?=[A-Z][a-z]+$)", "\n", task) for task in _pairs()]
+    axes.set_xticks(range(len(SUITE)), labels)
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.5, len(SUITE) - 0.5)
+    look.draw_best(axes, lookup(SUITE[0]).best_return)

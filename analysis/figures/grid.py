@@ -1,0 +1,149 @@
+"""Figures of the grid world: warm start, pure exploration, and what each agent knows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from analysis.figures import style
+from analysis.figures.control import EPISODES, RETURN, dashed, smoothed
+from analysis.stats.results import NotEnoughRuns, Numbers
+from explore_suite.tasks import lookup
+
+TASK = "GridWorld"
+WARM = ("ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm")
+WARM_EPISODES = 20  # played by the skilled policy; figures count from there
+PURE = ("random", "ddqn_bbe.pure", "ddqn_deep.pure_slow", "ddqn_deep.pure_plain", "ddqn_deep.pure")
+LEARNERS = ("ddqn", "ddqn_bbe", "ddqn_deep")
+# Columns of the state panels: key of `maps` -> title. Visits and the trajectory come first.
+MAPS = {
+    "bonus": "Bonus of the\nmost tried action",
+    "exploration_value": "Exploration\nvalue",
+    "optimistic_value": "Optimistic\nvalue",
+    "task_value": "Task value",
+}
+
+
+def warm_start(numbers: Numbers) -> Figure:
+    """After 20 episodes of a skilled policy: how well each agent does (a), what it visits (b)."""
+    figure, (returns, coverage) = style.page(1, 2, height=2.6)
+    seeds = _draw(returns, numbers, WARM, "return", WARM_EPISODES)
+    _draw(coverage, numbers, WARM, "coverage", WARM_EPISODES)
+    style.draw_best(returns, lookup(TASK).best_return)
+    returns.set(title="(a) Return", ylabel=RETURN)
+    _percent(coverage)
+    coverage.set_title("(b) Coverage")
+    figure.supxlabel(f"{EPISODES} after the warm start", fontsize=8)
+    style.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Returns', TASK)}. Mean")
+    return figure
+
+
+def pure_exploration(numbers: Numbers) -> Figure:
+    """How fast each way of exploring visits the grid when nothing pays."""
+    figure, (axes,) = style.page(1, 1, width=style.COLUMN, height=3.0)
+    seeds = _draw(axes, numbers, PURE, "coverage")
+    _percent(axes)
+    axes.set_xlabel(EPISODES)
+    style.legend(figure, seeds, "Mean", columns=2)
+    return figure
+
+
+def states(numbers: Numbers) -> Figure:
+    """One row per agent: visits, last trajectory, and the agent's own maps of the grid."""
+    found = {agent: numbers.states(agent, TASK) for agent in LEARNERS}
+    rows = {agent: state for agent, state in found.items() if state is not None}
+    if not rows:
+        raise NotEnoughRuns(f"no run of {', '.join(LEARNERS)} on {TASK} left a states file")
+    columns = 2 + len(MAPS)
+    figure, panels = style.page(len(rows), columns, height=0.4 + 1.4 * len(rows))
+    for index, (agent, state) in enumerate(rows.items()):
+        _state_row(figure, panels[index * columns : (index + 1) * columns], state)
+        which = f"episode {state['episode']}, seed {state['seed']}"
+        panels[index * columns].set_ylabel(f"{style.style(agent).label}\n{which}", fontsize=7)
+    for axes, title in zip(
+        panels, ("Visits (log scale)", "Last trajectory", *MAPS.values()), strict=False
+    ):
+        axes.set_title(title)
+    figure.suptitle(
+        "Start lower left, goal upper right; white: never visited, grey: visited before. Values "
+        "are\nof the best action; the task value of DDQN+BBE is of reward and bonus together.",
+        fontsize=7,
+    )
+    return figure
+
+
+def _draw(
+    axes: Axes, numbers: Numbers, agents: Sequence[str], column: str, skip: int = 0
+) -> dict[str, list[int]]:
+    """One line per agent that has runs; their numbers of seeds."""
+    seeds = {}
+    for agent in agents:
+        line = numbers.curve(agent, TASK, column, skip)
+        if line is not None:
+            style.draw_band(axes, line, style.style(agent), "episode", "mean")
+            seeds[agent] = [line.seeds.min(), line.seeds.max()]
+    if not seeds:
+        raise NotEnoughRuns(f"no runs of {', '.join(agents)} on {TASK}")
+    style.count_episodes(axes)
+    return seeds
+
+
+def _percent(axes: Axes) -> None:
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("States visited")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+
+def _state_row(figure: Figure, panels: Sequence[Axes], state: dict[str, Any]) -> None:
+    row, column = state["axes"]
+    extent = (column["low"], column["high"], row["low"], row["high"])
+    visits = np.array(state["visits"])
+    _map(figure, panels[0], np.ma.masked_equal(visits, 0), extent, "viridis", logarithmic=True)
+    _trajectory(panels[1], np.array(state["trajectory"]), visits, extent)
+    for axes, name in zip(panels[2:], MAPS, strict=True):
+        if name in state["maps"]:
+            _map(figure, axes, np.array(state["maps"][name]), extent, "cividis")
+        else:
+            style.draw_nothing(axes, "not used")
+    for axes in panels:
+        axes.set(xticks=[], yticks=[], aspect="equal")
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(True)
+
+
+def _map(
+    figure: Figure,
+    axes: Axes,
+    values: np.ndarray,
+    extent: tuple[float, float, float, float],
+    colours: str,
+    *,
+    logarithmic: bool = False,
+) -> None:
+    """A map with its own scale below: agents' values differ by orders of magnitude."""
+    norm = LogNorm(1, max(2, values.max())) if logarithmic else None
+    image = axes.imshow(values, colours, norm, origin="lower", extent=extent, interpolation="none")
+    low, high = image.get_clim()
+    bar = figure.colorbar(
+        image, cax=axes.inset_axes((0, -0.11, 1, 0.05)), orientation="horizontal", ticks=[low, high]
+    )
+    bar.ax.set_xticklabels([f"{low:.2g}", f"{high:.3g}"])
+    first, last = bar.ax.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
+    bar.ax.tick_params(length=0)
+    bar.ax.minorticks_off()
+    bar.outline.set_visible(False)
+
+
+def _trajectory(
+    axes: Axes, path: np.ndarray, visits: np.ndarray, extent: tuple[float, float, float, float]
+) -> None:
+    """The states of the last training episode over the ground that all have covered."""
+    axes.imshow(visits > 0, "Greys", vmin=0, vmax=6, origin="lower", extent=extent)
+    axes.plot(path[:, 1], path[:, 0], color=style.STYLES["ddqn_deep"].colour, linewidth=1)
+    axes.plot(*path[-1, ::-1], color=style.STYLES["sac_bbe"].colour, marker="o", markersize=3)

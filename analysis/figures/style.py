@@ -1,0 +1,191 @@
+"""How figures look: one style per agent everywhere, one page width, the same bytes each time."""
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import matplotlib
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from analysis.stats.intervals import MIN_SEEDS
+from analysis.stats.methods import METHODS, ordered
+
+WIDTH = 7.0  # inches: two columns of a paper
+COLUMN = 3.4  # inches: one column
+GREY = "#6b6b6b"  # what is not data
+BAR_ALPHA = 0.8
+
+RC: dict[Any, Any] = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 8, "legend.title_fontsize": 7,
+    "axes.linewidth": 0.6, "axes.edgecolor": GREY, "axes.spines.top": False,
+    "axes.spines.right": False, "xtick.color": GREY, "ytick.color": GREY,
+    "xtick.labelcolor": "black", "ytick.labelcolor": "black", "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
+    "lines.linewidth": 1.4, "legend.frameon": False, "legend.handlelength": 2.6,
+    "figure.dpi": 100, "savefig.dpi": 200, "svg.hashsalt": "explore-suite", "svg.fonttype": "path",
+    "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#e6e6e6", "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+}  # fmt: skip
+
+
+class Style(NamedTuple):
+    """How an agent is drawn."""
+
+    label: str
+    colour: str  # Okabe and Ito's, told apart by colour-blind readers
+    line: Any  # matplotlib's linestyle
+    marker: str
+
+
+_DASH = (0, (5, 1.5))
+_DASH_DOT = (0, (5, 1.2, 1.2, 1.2))
+_DOTS = (0, (1.3, 1))
+_COLUMN_SPACING = 1.8  # of legends, in heights of their letters
+# What a method adds to its learner decides its colour.
+_LOOKS = {
+    "random": ("#999999", _DOTS, "x"),
+    "sac": ("#404040", _DASH, "o"),
+    "sac_bbe": ("#D55E00", _DASH_DOT, "s"),
+    "sac_2q": ("#009E73", _DOTS, "^"),
+    "sac_deep": ("#0072B2", "-", "D"),
+    "ddqn": ("#404040", _DASH, "o"),
+    "ddqn_bbe": ("#D55E00", _DASH_DOT, "s"),
+    "ddqn_deep": ("#0072B2", "-", "D"),
+    "ddqn_deep.pure_slow": ("#CC79A7", _DASH, "v"),
+    "ddqn_deep.pure_plain": ("#56B4E9", (0, (3, 1, 1, 1, 1, 1)), "^"),
+}
+# A variant of a method looks like it, unless it has a look of its own.
+STYLES = {
+    label: Style(name, *_LOOKS.get(label, _LOOKS[label.partition(".")[0]]))
+    for label, name in METHODS.items()
+}
+# For agents of others, by the order of their names.
+_SPARE = [("#E69F00", "P"), ("#8C510A", "X"), ("#5E3C99", "*"), ("#1B7837", "h"), ("#B2182B", "p")]
+_SPARE_LINES = ["-", _DASH, _DASH_DOT, _DOTS]  # where there are more agents than colours
+
+
+def style(agent: str, everyone: Iterable[str] = ()) -> Style:
+    """An agent's style; that of an agent not of ours by its place among all in the store."""
+    if agent in STYLES:
+        return STYLES[agent]
+    others = [name for name in ordered(everyone) if name not in STYLES]
+    turn, place = divmod(others.index(agent), len(_SPARE))
+    colour, marker = _SPARE[place]
+    return Style(agent, colour, _SPARE_LINES[turn % len(_SPARE_LINES)], marker)
+
+
+def page(
+    rows: int, columns: int, *, width: float = WIDTH, height: float
+) -> tuple[Figure, list[Axes]]:
+    """A figure and its panels in reading order."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False)
+    return figure, list(panels.flat)
+
+
+def draw_band(axes: Axes, line: pd.DataFrame, look: Style, x: str, y: str) -> None:
+    """A line and, where there is one, its interval."""
+    # Above the axis and unclipped: an agent that earns nothing is still to be seen.
+    axes.plot(line[x], line[y], color=look.colour, linestyle=look.line, clip_on=False, zorder=3)
+    axes.fill_between(line[x], line.low, line.high, color=look.colour, alpha=0.18, linewidth=0)
+
+
+def count_episodes(axes: Axes) -> None:
+    """An axis of episodes, from 0 to the last one drawn."""
+    axes.margins(x=0)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
+
+
+def draw_best(axes: Axes, best: float) -> None:
+    """The best return known or its bound, and room above it."""
+    axes.axhline(best, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)))
+    axes.set_ylim(0, 1.05 * best)
+
+
+def draw_nothing(axes: Axes, why: str = "no curve yet") -> None:
+    """An empty panel that says so."""
+    axes.set_xticks([])
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)
+
+
+def legend(
+    figure: Figure,
+    seeds: Mapping[str, Sequence[int]],
+    what: str,
+    *,
+    everyone: Iterable[str] = (),
+    kind: str = "line",
+    columns: int = 5,
+) -> None:
+    """Above the figure: what is drawn, over how many seeds, and a line, point or bar per agent."""
+    alike = len({number for numbers in seeds.values() for number in numbers}) == 1
+    handles = [
+        _handle(style(agent, everyone), "" if alike else f" ({count(numbers)})", kind)
+        for agent, numbers in seeds.items()
+    ]
+    figure.legend(
+        handles=handles, loc="outside upper center", columnspacing=_COLUMN_SPACING,
+        ncols=_columns_that_fit(figure, handles, min(len(handles), columns)),
+        title=caption(what, [number for numbers in seeds.values() for number in numbers]),
+    )  # fmt: skip
+
+
+def _columns_that_fit(figure: Figure, handles: list[Artist], most: int) -> int:
+    """As many as the page is wide enough for: labels with numbers of seeds are long."""
+    for columns in range(most, 1, -1):
+        trial = figure.legend(handles=handles, ncols=columns, columnspacing=_COLUMN_SPACING)
+        width = trial.get_window_extent().width
+        trial.remove()
+        if width <= figure.bbox.width:
+            return columns
+    return 1
+
+
+def caption(what: str, seeds: Sequence[int]) -> str:
+    """What is drawn, over how many seeds, with which interval."""
+    over = count(seeds) if min(seeds) == max(seeds) else "seeds"
+    if max(seeds) < MIN_SEEDS:
+        return f"{what} over {over}, too few for an interval"
+    few = f"; none below {MIN_SEEDS} seeds" if min(seeds) < MIN_SEEDS else ""
+    return f"{what} and 95 % bootstrap interval over {over}{few}"
+
+
+def count(seeds: Sequence[int]) -> str:
+    """1 seed, 8 seeds, 5-8 seeds."""
+    low, high = min(seeds), max(seeds)
+    number = f"{low}" if low == high else f"{low}–{high}"
+    return f"{number} seed{'' if high == 1 else 's'}"
+
+
+def _handle(look: Style, suffix: str, kind: str) -> Artist:
+    label = look.label + suffix
+    if kind == "bar":
+        return Patch(facecolor=look.colour, alpha=BAR_ALPHA, label=label)
+    if kind == "point":
+        return Line2D([], [], color=look.colour, label=label, linestyle="", marker=look.marker,
+                      markersize=4)  # fmt: skip
+    return Line2D([], [], color=look.colour, label=label, linestyle=look.line)
+
+
+def render(make: Callable[[], Figure]) -> dict[str, bytes]:
+    """The figure that `make` returns, as SVG and PNG: the same bytes for the same numbers."""
+    with matplotlib.rc_context(RC):
+        figure = make()
+        return {
+            "svg": _bytes(figure, "svg", {"Date": None, "Creator": "explore-suite"}),
+            "png": _bytes(figure, "png", {"Software": None}),
+        }
+
+
+def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, metadata=metadata)
+    return buffer.getvalue()

@@ -1,0 +1,145 @@
+"""Figures of the suite as a whole: aggregates of normalised scores over tasks, as rliable asks."""
+
+from itertools import combinations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures import style as look
+from analysis.figures.control import EPISODES, smoothed
+from analysis.stats.intervals import Estimate, ScoreMatrix
+from analysis.stats.methods import ordered
+from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, NotEnoughRuns, Numbers
+
+GROUPS = {"Original tasks": ORIGINAL, "Explore tasks": EXPLORE, "All eight tasks": SUITE}
+STATISTICS = {
+    "iqm": "IQM ↑", "median": "Median ↑", "mean": "Mean ↑", "optimality_gap": "Optimality gap ↓",
+}  # fmt: skip
+NORMALISED = "normalised score (0: random actions, 1: best return known or its bound)"
+
+
+def sample_efficiency(numbers: Numbers) -> Figure:
+    """Interquartile mean of normalised returns over training."""
+    figure, panels = look.page(1, 3, height=2.5)
+    seeds: dict[str, list[int]] = {}
+    for axes, (title, found) in zip(panels, _groups(numbers).items(), strict=True):
+        for agent, cells in found.items():
+            line = numbers.suite_curve(cells)
+            look.draw_band(axes, line, look.style(agent, numbers.agents), "episode", "mean")
+            seeds.setdefault(agent, []).append(len(cells.seeds))
+        look.count_episodes(axes)
+        _decorate(axes, title, bool(found))
+    panels[0].set_ylabel("IQM of normalised return")
+    figure.supxlabel(EPISODES, fontsize=8)
+    _legend(figure, numbers, seeds, f"{smoothed('Runs', SUITE[0])}. Interquartile mean")
+    return figure
+
+
+def performance_profiles(numbers: Numbers) -> Figure:
+    """The share of runs above each normalised score."""
+    figure, panels = look.page(1, 3, height=2.5)
+    seeds: dict[str, list[int]] = {}
+    for axes, (title, found) in zip(panels, _groups(numbers).items(), strict=True):
+        for agent, cells in found.items():
+            line = numbers.profile(cells)
+            look.draw_band(axes, line, look.style(agent, numbers.agents), "threshold", "value")
+            seeds.setdefault(agent, []).append(len(cells.seeds))
+        axes.set_xlim(0, 1)
+        _decorate(axes, title, bool(found))
+    panels[0].set_ylabel("Share of runs above")
+    figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
+    _legend(figure, numbers, seeds, "Share of runs")
+    return figure
+
+
+def aggregates(numbers: Numbers) -> Figure:
+    """Four aggregates of the scores on all eight tasks."""
+    found = numbers.complete(SUITE)
+    figure, panels = look.page(1, 4, height=1.15 + 0.22 * len(found))
+    for axes, (name, title) in zip(panels, STATISTICS.items(), strict=True):
+        for place, (agent, cells) in enumerate(found.items()):
+            _point(axes, place, numbers.aggregate(cells, name), look.style(agent, numbers.agents))
+        _rows(axes, [look.style(agent, numbers.agents).label for agent in found], axes is panels[0])
+        axes.set_title(title)
+        axes.set_xlim(min(0, axes.dataLim.x0), max(1, axes.dataLim.x1))  # worse than random shows
+    figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
+    seeds = {agent: [len(cells.seeds)] for agent, cells in found.items()}
+    _legend(figure, numbers, seeds, "Estimate", "point")
+    return figure
+
+
+def improvement(numbers: Numbers) -> Figure:
+    """How likely a run of one agent scores above a run of another on the same task."""
+    groups = _groups(numbers)
+    pairs = [pair for pair in combinations(_agents(groups), 2)]
+    if not pairs:
+        raise NotEnoughRuns("two agents with scores on the same tasks are needed")
+    figure, panels = look.page(1, 3, height=1.1 + 0.22 * len(pairs))
+    seeds: dict[str, list[int]] = {}
+    for axes, (title, found) in zip(panels, groups.items(), strict=True):
+        for place, (worse, better) in enumerate(pairs):
+            if worse in found and better in found:
+                value = numbers.improvement(found[better], found[worse])
+                _point(axes, place, value, look.style(better, numbers.agents))
+        for agent, cells in found.items():
+            seeds.setdefault(agent, []).append(len(cells.seeds))
+        _rows(axes, [_versus(numbers, *pair) for pair in pairs], axes is panels[0])
+        axes.axvline(0.5, color=look.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
+        axes.set(title=title, xlim=(0, 1))
+    figure.supxlabel("Probability of improvement", fontsize=8)
+    _legend(figure, numbers, seeds, "Estimate", "point")
+    return figure
+
+
+def _groups(numbers: Numbers) -> dict[str, dict[str, ScoreMatrix]]:
+    """The complete agents of each group of tasks; a group may have none, but not all."""
+    found: dict[str, dict[str, ScoreMatrix]] = {}
+    for title, tasks in GROUPS.items():
+        try:
+            found[title] = numbers.complete(tasks)
+        except NotEnoughRuns:
+            found[title] = {}
+    if not any(found.values()):
+        raise NotEnoughRuns("no agent has scores on all original or on all explore tasks")
+    return found
+
+
+def _agents(groups: dict[str, dict[str, ScoreMatrix]]) -> list[str]:
+    return ordered({agent for found in groups.values() for agent in found})
+
+
+def _decorate(axes: Axes, title: str, drawn: bool) -> None:
+    axes.set_title(title)
+    axes.set_ylim(min(0, axes.dataLim.y0) if drawn else 0, 1.02)  # worse than random shows
+    if not drawn:
+        look.draw_nothing(axes, "no agent has them all yet")
+
+
+def _point(axes: Axes, place: int, value: Estimate, style: look.Style) -> None:
+    axes.plot([value.low, value.high], [place, place], color=style.colour, linewidth=5, alpha=0.35,
+              solid_capstyle="butt", clip_on=False)  # fmt: skip
+    axes.plot(value.value, place, color=style.colour, marker=style.marker, markersize=3.5,
+              clip_on=False, zorder=3)  # fmt: skip
+    # Ends taller than the marker: an interval may be shorter than that is wide.
+    axes.plot([value.low, value.high], [place, place], color=style.colour, linestyle="", marker="|",
+              markersize=7, markeredgewidth=0.8, clip_on=False, zorder=4)  # fmt: skip
+
+
+def _rows(axes: Axes, labels: list[str], named: bool) -> None:
+    """One row per label, the first on top."""
+    axes.set_yticks(range(len(labels)), labels if named else [""] * len(labels))
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.grid(visible=True, axis="x")
+
+
+def _versus(numbers: Numbers, worse: str, better: str) -> str:
+    names = [look.style(agent, numbers.agents).label for agent in (better, worse)]
+    return " > ".join(names)
+
+
+def _legend(
+    figure: Figure, numbers: Numbers, seeds: dict[str, list[int]], what: str, kind: str = "line"
+) -> None:
+    in_order = {agent: seeds[agent] for agent in ordered(seeds)}
+    look.legend(figure, in_order, what, everyone=numbers.agents, kind=kind)

@@ -1,0 +1,145 @@
+"""Whether runs tell the same episodes: rows of one seed or method handed in as another's.
+
+Equal digits would be evaded by a little noise, so runs are compared by distance. How far two values
+may lie apart follows from the runs themselves: an episode is telling where a run differs from its
+own neighbouring episodes, and two runs agree on it if they are much closer to each other than to
+those. Independent runs do so now and then; copies do so nearly always, noise or not. Where nothing
+changes, as for two methods that never find the goal or that have both solved the task, nothing is
+telling and nothing is compared.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from explore_suite.runs.format import PHASES, EpisodeRow
+from explore_suite.tasks import lookup
+
+# Two values agree if they differ by at most this share of the median difference between an
+# episode and its neighbours. Runs of one seed meet the same start states, so that good policies
+# earn alike in each episode: between them, values must be nearly equal.
+NEAR, NEAR_OF_SAME_STARTS = 0.5, 0.02
+# Two runs are copies if they agree on this share of the telling episodes. Of the 1,800 pairs of
+# independent committed runs (results/, 2026) none agrees on more than 0.58, whatever its seeds.
+NEARLY_ALL = 0.8
+# Two runs are copies if coverage grows by exactly the same in this share of the episodes in which
+# it grows in either. Of the same pairs none does in more than 0.16, or 0.20 of 10 such episodes.
+SAME_GROWTH = 0.5
+ENOUGH = 15  # telling episodes; fewer may agree by chance
+_NEIGHBOURS = 5  # episodes on either side
+_DIGITS = 9  # of a growth in coverage: a bin is a larger part, a rounding error a smaller one
+
+
+class Told(NamedTuple):
+    """What a run tells of a task."""
+
+    task: str
+    seed: int
+    rows: list[EpisodeRow]
+
+    @property
+    def varies(self) -> bool:
+        """Whether its returns do; those of a policy that never changes need not."""
+        return any(len({row.return_ for row in self.rows if row.phase == phase}) > 1
+                   for phase in PHASES)  # fmt: skip
+
+
+class Match(NamedTuple):
+    """Two runs, by their places, and what they have in common."""
+
+    first: int
+    second: int
+    what: str  # `episodes` if all of it, else one of its columns
+
+
+def told_by(task: str, seed: int, rows: list[EpisodeRow]) -> Told:
+    """What counts of a run: its episodes up to the end of the task's score window."""
+    last = lookup(task).score_window[1]
+    return Told(task, seed, [row for row in rows if row.episode <= last])
+
+
+def matches(runs: Sequence[Told]) -> Iterator[Match]:
+    """All pairs of runs of a task that tell the same."""
+    yield from _same(runs)
+    for task in dict.fromkeys(run.task for run in runs):
+        places = [place for place, run in enumerate(runs) if run.task == task]
+        yield from _alike(runs, places)
+
+
+def _same(runs: Sequence[Told]) -> Iterator[Match]:
+    """Runs whose rows are equal but for the time they took."""
+    seen: dict[Hashable, list[int]] = defaultdict(list)
+    for place, run in enumerate(runs):
+        earlier = seen[run.task, *(row[:-1] for row in run.rows)]
+        yield from (Match(first, place, "episodes") for first in earlier)
+        earlier.append(place)
+
+
+def _alike(runs: Sequence[Told], places: Sequence[int]) -> Iterator[Match]:
+    """Runs of one task that agree on nearly all telling episodes of a column."""
+    seeds = np.array([runs[place].seed for place in places])
+    mine = [runs[place].rows for place in places]
+    coverage = _column(mine, "train", "coverage")
+    growth = np.round(np.diff(coverage, prepend=0.0), _DIGITS)
+    columns = {"coverage": growth} | {
+        f"{phase} {words}": _column(mine, phase, name)
+        for phase in PHASES
+        for name, words in (("return_", "returns"), ("success_steps", "success_steps"))
+    }
+    for what, values in columns.items():
+        for first, second in _near(values, seeds):
+            yield Match(places[first], places[second], what)
+    for first, second in _growing_alike(growth):
+        yield Match(places[first], places[second], "coverage")
+
+
+def _column(runs: Sequence[list[EpisodeRow]], phase: str, name: str) -> np.ndarray:
+    """(runs, episodes) values of a column, NaN where a run has no such episode."""
+    last = max((row.episode for rows in runs for row in rows), default=0)
+    values = np.full((len(runs), last), np.nan)
+    for place, rows in enumerate(runs):
+        for row in rows:
+            if row.phase == phase:
+                values[place, row.episode - 1] = getattr(row, name)
+    return values
+
+
+def _near(values: np.ndarray, seeds: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Pairs of rows that agree on nearly all telling episodes."""
+    spread = _spread(values)
+    for second in range(1, len(values)):
+        apart = np.abs(values[:second] - values[second])  # (earlier runs, episodes)
+        scale = np.fmax(spread[:second], spread[second])
+        telling = (scale > 0) & ~np.isnan(apart)
+        near = np.where(seeds[:second] == seeds[second], NEAR_OF_SAME_STARTS, NEAR)
+        agree = telling & (apart <= near[:, None] * scale)
+        yield from _pairs(agree, telling, NEARLY_ALL)
+
+
+def _growing_alike(growth: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Pairs of rows that are equal in many of the episodes in which either grows."""
+    for second in range(1, len(growth)):
+        either = (growth[:second] > 0) | (growth[second] > 0)
+        both = ~np.isnan(growth[:second] + growth[second])
+        yield from _pairs(growth[:second] == growth[second], either & both, SAME_GROWTH)
+
+
+def _pairs(agree: np.ndarray, telling: np.ndarray, share: float) -> Iterator[tuple[int, int]]:
+    """The earlier runs that agree with the next one on this share of the telling episodes."""
+    counts, agreed = telling.sum(axis=1), (agree & telling).sum(axis=1)
+    for first in np.flatnonzero((counts >= ENOUGH) & (agreed >= share * counts)):
+        yield int(first), len(telling)
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    """The median difference between each value and its neighbours; NaN where there are none."""
+    last = values.shape[1]
+    apart = np.full((2 * _NEIGHBOURS, *values.shape), np.nan)
+    for lag in range(1, min(_NEIGHBOURS, last - 1) + 1):
+        change = np.abs(values[:, lag:] - values[:, :-lag])
+        apart[lag - 1, :, lag:] = change
+        apart[_NEIGHBOURS + lag - 1, :, :-lag] = change
+    middle = np.maximum((~np.isnan(apart)).sum(axis=0) - 1, 0) // 2
+    return np.take_along_axis(np.sort(apart, axis=0), middle[None], axis=0)[0]  # NaN sorts last

@@ -1,0 +1,98 @@
+"""What a submission is: the model behind submission.json, its groups of tasks and its paths."""
+
+import hashlib
+import json
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from analysis.submissions.unicode_checks import not_latin, reserved, unreadable
+from explore_suite.runs.format import LABEL, RunKey
+from explore_suite.tasks import BENCHMARK
+
+MIN_SEEDS, MAX_SEEDS = 5, 100
+# Tasks that are only taken together: a method is shown where exploring pays and where it does not.
+GROUPS: dict[str, list[str]] = {
+    "control": [sheet.id for sheet in BENCHMARK.values() if sheet.partner],
+    "hallway": [sheet.id for sheet in BENCHMARK.values() if sheet.group == "hallway"],
+    "grid": [sheet.id for sheet in BENCHMARK.values() if sheet.group == "grid"],
+}
+_HTTPS = r"^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(/[A-Za-z0-9._~:/?#@!$&()*+,;=%-]*)?$"
+
+
+def _clean(text: str) -> str:
+    if reason := unreadable(text):
+        raise ValueError(reason)
+    return text
+
+
+def _plain(name: str) -> str:
+    if reason := not_latin(name):
+        raise ValueError(reason)
+    return name
+
+
+def _free(name: str) -> str:
+    if reason := reserved(name):
+        raise ValueError(reason)
+    return name
+
+
+Text = Annotated[str, Field(min_length=1, max_length=120), AfterValidator(_clean)]
+Author = Annotated[Text, AfterValidator(_free)]
+Name = Annotated[Text, AfterValidator(_plain), AfterValidator(_free)]
+LongText = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_clean)]
+Label = Annotated[str, Field(pattern=f"^{LABEL.pattern}$"), AfterValidator(_free)]
+Url = Annotated[str, Field(pattern=_HTTPS, max_length=300)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Code(BaseModel):
+    """Where the method's code is."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    url: Url = Field(description="https address of the repository")
+    commit: str = Field(pattern="^[0-9a-f]{7,40}$", description="the commit that made the runs")
+
+
+class Submission(BaseModel):
+    """submission.json: who and what, and the statements that the validator recomputes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    version: int = Field(ge=1, le=1, description="of this schema")
+    name: Name = Field(description="of the method, as the leaderboard shows it")
+    agent: Label = Field(description="label of the method in every header and path")
+    preset: Label = Field(description="preset of every run, `external` for runs of other code")
+    authors: list[Author] = Field(min_length=1, max_length=50)
+    contact: Text | None = Field(description="mail address or other way to reach an author")
+    paper: Url | None = Field(description="https address of the paper")
+    code: Code | None = Field(description="the method's code")
+    description: LongText = Field(description="what the method does and what is special")
+    tuned_on_benchmark: bool = Field(description="whether settings were chosen on these tasks")
+    hardware: Text = Field(description="what the runs ran on")
+    suite_version: str = Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$")
+    tasks: list[Text] = Field(min_length=1, max_length=len(BENCHMARK), description="full ids")
+    seeds: list[int] = Field(min_length=1, max_length=MAX_SEEDS, description="0, 1, ... in order")
+    scores: dict[str, Number] = Field(description="task id -> mean score over the seeds")
+    files: dict[str, Digest] = Field(description="path of each run file -> SHA-256 of its bytes")
+
+
+def schema_text() -> str:
+    """The JSON Schema of submission.json, as results/submission.schema.json holds it."""
+    return json.dumps(Submission.model_json_schema(), indent=1) + "\n"
+
+
+def run_path(preset: str, agent: str, task: str, seed: int, suffix: str) -> str:
+    """Path of a run file in a submission."""
+    return f"runs/{RunKey(preset, agent, task, seed).place.as_posix()}{suffix}"
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 of a file, in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def files_digest(files: dict[str, str]) -> str:
+    """One SHA-256 for the digests of all files: another if any run file is another."""
+    return digest(json.dumps(files, sort_keys=True, separators=(",", ":")).encode())

@@ -1,0 +1,176 @@
+"""Double DQN with a Boltzmann policy, for worlds with a few discrete actions.
+
+The network takes the state and the action's number as one more input, as published, so that task
+and exploration values share one kind of network.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.agent import Action, Bounds, State, check_ranges, require_finite
+from baselines.agents.off_policy import Info, OffPolicy
+from baselines.nn.networks import Adam, Gradient, spawn_seeds
+from baselines.nn.q_network import QNetwork, Scale, uniform_discrete
+from baselines.nn.replay import Replay
+
+_SLIPS = 0.25  # share of the skilled policy's steps that are uniform; code
+_POSITIVE = """hidden layers learning_rate batch_size target_every candidates train_temperature
+    test_temperature replay_capacity"""
+
+
+@dataclass(frozen=True)
+class DDQNConfig:
+    """Everything that may differ between runs; the defaults are those of the paper's code."""
+
+    hidden: int = 512  # units per hidden layer; paper
+    layers: int = 2  # paper
+    learning_rate: float = 1e-4  # paper
+    batch_size: int = 1024  # code
+    discount: float = 0.99  # code
+    target_every: int = 50  # updates between hard copies of the target; paper
+    candidates: int = 32  # uniform draws that stand for the actions in a maximum, a softmax; code
+    train_temperature: float = 0.3  # of the Boltzmann policy; code (the paper prints .1)
+    test_temperature: float = 0.1  # of evaluation, which is not greedy; paper
+    replay_capacity: int = 1_000_000  # transitions; code
+    warmup_steps: int = 128  # environment steps of uniform actions; code
+    skilled_steps: int = 0  # steps of the skilled policy instead; code: 2000 for the warm start
+    updates_per_step: float = 1.0  # all spent in one burst when the episode ends
+
+    def __post_init__(self) -> None:
+        check_ranges(self, positive=_POSITIVE, fractions="discount")
+
+
+class DDQN(OffPolicy):
+    """Double DQN with a Boltzmann policy, for a few discrete actions; base of its variants."""
+
+    Config: type[DDQNConfig] = DDQNConfig
+    family, discrete = "ddqn", True
+
+    def __init__(
+        self, bounds: Bounds, config: DDQNConfig, *, seed: int, device: str = "cpu"
+    ) -> None:
+        net_seed, act_seed, replay_seed, learn_seed = spawn_seeds(seed, 4)
+        sizes = [len(bounds.obs_low) + 1, *[config.hidden] * config.layers, 1]
+        replay = Replay(
+            config.replay_capacity, len(bounds.obs_low), 1, seed=replay_seed, device=device
+        )
+        super().__init__(replay, updates_per_step=config.updates_per_step, device=device)
+        self.config, self.bounds = config, bounds
+        self.actions = int(bounds.action_high[0] - bounds.action_low[0]) + 1
+        self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
+        self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
+        self.net = QNetwork(sizes, seed=net_seed, device=device)
+        self.target = QNetwork(sizes, seed=net_seed, device=device)
+        self.adam = Adam([self.net.params], config.learning_rate)
+        self._gradient = Gradient(self.net)
+        # On the CPU for every device; evaluation draws too, and must not disturb behaviour.
+        behave_seed, eval_seed = spawn_seeds(act_seed, 2)
+        self._act_rng = torch.Generator().manual_seed(behave_seed)
+        self._eval_rng = torch.Generator().manual_seed(eval_seed)
+        self._learn_rng = torch.Generator().manual_seed(learn_seed)
+
+    @property
+    def in_warmup(self) -> bool:
+        """True while actions come from the uniform or the skilled policy, whatever is learnt."""
+        return self.steps < max(self.config.warmup_steps, self.config.skilled_steps)
+
+    def behaviour_action(self, obs: np.ndarray) -> Tensor:
+        """One draw of the task policy, or at first of the skilled one."""
+        if self.steps < self.config.skilled_steps:
+            return self._skilled(obs)
+        return super().behaviour_action(obs)
+
+    def task_action(self, obs: np.ndarray) -> Tensor:
+        """One draw of the task policy at the lower temperature."""
+        return self.sample_actions(obs, 1, explore=False)[0]
+
+    def as_action(self, action: Tensor) -> Action:
+        """As a whole number."""
+        return int(action)
+
+    def sample_actions(self, obs: np.ndarray, n: int, *, explore: bool = True) -> Tensor:
+        """`n` draws (n, 1) of the task policy at one observation."""
+        if explore and self.in_warmup:
+            return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
+        config = self.config
+        temperature = config.train_temperature if explore else config.test_temperature
+        rng = self._act_rng if explore else self._eval_rng
+        log_weight = self._log_multiplicities(rng)
+        logits = self.values(self.as_tensor(obs)[None])[0].cpu() / temperature + log_weight
+        require_finite("action value", logits[log_weight.isfinite()].numpy(), self.steps)
+        chances = torch.softmax(logits.double(), dim=0)
+        draws = torch.multinomial(chances, n, replacement=True, generator=rng)
+        return draws[:, None].float()
+
+    def values(self, obs: Tensor) -> Tensor:
+        """(B, O) -> (B, actions): the learned Q of every action."""
+        return self.net.grid(self._obs_scale(obs), self._all_actions())
+
+    def maps(self, obs: np.ndarray) -> dict[str, np.ndarray]:
+        """For pictures: what each of (B, O) observations is worth, (B,)."""
+        return {"task_value": self.values(self.as_tensor(obs)).amax(1).cpu().numpy()}
+
+    def _learn(self) -> Info:
+        """One step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
+        batch = self.replay.sample(self.config.batch_size)
+        next_obs, actions = self._obs_scale(batch.next_obs), self._all_actions()
+        drawn = self._log_multiplicities(self._learn_rng).isfinite().to(self.device)  # (actions,)
+        best = self.net.grid(next_obs, actions).masked_fill_(~drawn, -torch.inf).argmax(1)  # (B,)
+        bootstrap = self.target.grid(next_obs, actions).gather(1, best[:, None])[:, 0]
+        target = batch.reward + self.config.discount * (1 - batch.terminated) * bootstrap
+        inputs = torch.cat((self._obs_scale(batch.obs), self._action_scale(batch.action)), dim=1)
+        values, activations = self.net.forward(inputs)  # (1, 1, B)
+        error = values - target
+        output_gradient = error * (2 / len(target))  # of the loss, in Q
+        self.adam.step([self.net.gradient(activations, output_gradient, self._gradient)])
+        if self.updates % self.config.target_every == 0:
+            self.target.params.copy_(self.net.params)
+        return {"critic_loss": error.square().mean(), "q_mean": values.mean()}
+
+    def _log_multiplicities(self, rng: torch.Generator) -> Tensor:
+        """(actions,): the log of how often each was drawn as a candidate; -inf for never."""
+        low, high = (torch.as_tensor(x) for x in (self.bounds.action_low, self.bounds.action_high))
+        return uniform_discrete(self.config.candidates, low, high, rng)[1]
+
+    def _all_actions(self) -> Tensor:
+        """(actions, 1), scaled as the network takes them."""
+        return self._action_scale(torch.arange(self.actions, device=self.device)[:, None].float())
+
+    def _skilled(self, obs: np.ndarray) -> Tensor:
+        """Mostly a step of a shortest way to the far corner, else anything."""
+        if float(torch.rand((), generator=self._act_rng)) < _SLIPS:
+            return torch.randint(self.actions, (1,), generator=self._act_rng)
+        row, column = obs
+        return torch.tensor([0 if column > row else 1])
+
+    def policy_dict(self) -> dict[str, Tensor]:
+        """The Q-network's parameters."""
+        return {"net": self.net.params}
+
+    def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
+        """Inverse of `policy_dict`."""
+        self.net.params.copy_(weights["net"])
+
+    def state_dict(self) -> State:
+        """Networks, optimiser, replay, random streams and counters."""
+        return super().state_dict() | {
+            "net": self.net.params.clone(),
+            "target": self.target.params.clone(),
+            "adam": self.adam.state_dict(),
+            "act_rng": self._act_rng.get_state(),
+            "eval_rng": self._eval_rng.get_state(),
+            "learn_rng": self._learn_rng.get_state(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        super().load_state_dict(state)
+        self.net.params.copy_(state["net"])
+        self.target.params.copy_(state["target"])
+        self.adam.load_state_dict(state["adam"])
+        self._act_rng.set_state(state["act_rng"])
+        self._eval_rng.set_state(state["eval_rng"])
+        self._learn_rng.set_state(state["learn_rng"])

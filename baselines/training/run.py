@@ -1,0 +1,290 @@
+"""Run or resume one training run and write its result files."""
+
+import contextlib
+import errno
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from baselines.agent import State
+from baselines.runner import EpisodeResult, Trainer
+from baselines.settings import SOURCE, as_json, budget, build, resolve, settings_of
+from baselines.training import artefacts, checkpoint
+from baselines.training.arithmetic import CAPABILITY, arithmetic
+from explore_suite.errors import UserError
+from explore_suite.runs.format import WEIGHTS, Header, RunKey
+from explore_suite.runs.provenance import device_of, provenance
+from explore_suite.runs.store import ResultStore, RunWriter
+from explore_suite.tasks import lookup
+
+_THEN = ", then "  # between the CPU capabilities of a run that changed machines
+Watcher = Callable[[Trainer, EpisodeResult], None]  # called after every episode
+# What a write to an open file can fail of; such an error names no file.
+_DISK_ERRORS = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,
+    errno.ESTALE, errno.ENXIO, errno.ENODEV, errno.ETIMEDOUT, errno.ENOTCONN,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """What to run: enough to write the header of a run, and to make its agent again from it."""
+
+    agent: str
+    task: str
+    seed: int
+    preset: str
+    episodes: int
+    config: Any  # the agent's config
+
+    @classmethod
+    def of(
+        cls, agent: str, task: str, seed: int, preset: str,
+        episodes: int | None = None, config: Any = None,
+    ) -> "RunSpec":  # fmt: skip
+        """A spec with what is left out taken from the preset; a UserError for names unknown."""
+        resolved = resolve(preset, agent, task) if config is None else config
+        task = lookup(task).id
+        episodes = budget(preset, agent, task) if episodes is None else episodes
+        if seed < 0 or episodes < 1:
+            raise UserError(
+                f"seed must be 0 or more and episodes 1 or more, got {seed}, {episodes}"
+            )
+        return cls(agent, task, seed, preset, episodes, resolved)
+
+    @property
+    def key(self) -> RunKey:
+        """Where the run belongs in a store."""
+        return RunKey(self.preset, self.agent, self.task, self.seed)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The config as a header holds it."""
+        return as_json(self.config)
+
+    def header(self, threads: int, device: str = "cpu") -> Header:
+        """The header of a run of this spec, made here and now; of devices it holds the kind."""
+        origin = provenance(self.task, torch.device(device).type)
+        origin["machine"] |= arithmetic()
+        return Header(
+            preset=self.preset, agent=self.agent, task=self.task, seed=self.seed,
+            episodes=self.episodes, config=self.settings,
+            source=SOURCE, threads=threads, **origin,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Execution options. Only `device` and `threads` can affect results (apart from timings)."""
+
+    device: str = "cpu"  # another kind draws other random numbers: it makes another run
+    threads: int = 1  # another number may round otherwise, and learning lets that grow
+    checkpoint_seconds: float = 180.0
+    overwrite: bool = False  # run a finished run again
+    restart: bool = False  # begin an unfinished run anew if its checkpoints are damaged
+    capture_video: bool = False  # film some evaluations
+
+
+def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher) -> bool:
+    """Runs or resumes a run; True when it is finished, False when it was asked to stop.
+
+    Interrupted by Ctrl-C or SIGTERM it ends the episode, saves a checkpoint and returns; killed, it
+    resumes next time from its last checkpoint. Either way the rows are those of an undisturbed run.
+    """
+    torch.set_num_threads(options.threads)
+    videos = store.root / ".videos" / spec.key.place if options.capture_video else None
+    folder = checkpoint_folder(store, spec.key)
+    trainer = Trainer(
+        build(spec.agent, spec.task, spec.config, seed=spec.seed, device=options.device),
+        spec.task, seed=spec.seed, dump=folder / "dump.safetensors",
+        videos=videos,
+    )  # fmt: skip
+    header = _header(spec, store, options)
+    checkpoints = checkpoint.Checkpoints(folder, checkpoint.owner(header))
+    with (
+        contextlib.closing(trainer),
+        _stop_signal() as stopped,
+        _clear_disk_errors(store),
+        # Until the lock is held another process may be writing these checkpoints.
+        store.lock(spec.key) as run,
+    ):
+        _resume(trainer, checkpoints, options, run.header)
+        keep = 2 * trainer.log.episode
+        with run.open(header, keep_rows=keep, overwrite=options.overwrite) as writer:
+            finished = _episodes(trainer, spec, writer, checkpoints, options, watch, stopped)
+            if finished:
+                artefacts.save_policy(store.path(spec.key, WEIGHTS), trainer.agent)
+                writer.finish(trainer.log.traces.content())
+                checkpoints.clear()
+    return finished
+
+
+def checkpoint_folder(store: ResultStore, key: RunKey) -> Path:
+    """Where a run's checkpoints lie: beside the results, never among them."""
+    return store.root / ".checkpoints" / key.place
+
+
+def _episodes(
+    trainer: Trainer, spec: RunSpec, writer: RunWriter, checkpoints: checkpoint.Checkpoints,
+    options: RunOptions, watch: Watcher, stopped: threading.Event,
+) -> bool:  # fmt: skip
+    """Episodes until the budget is spent or a stop is asked for."""
+    saved, log = time.monotonic(), trainer.log
+    while log.episode < spec.episodes:
+        result = trainer.next_episode()
+        writer.append(result.train)
+        writer.append(result.eval)
+        watch(trainer, result)
+        if log.episode == min(artefacts.SNAPSHOT_EPISODE, spec.episodes):
+            writer.write_states(artefacts.snapshot(trainer))
+        overdue = time.monotonic() - saved >= options.checkpoint_seconds
+        if stopped.is_set() or (overdue and log.episode < spec.episodes):
+            writer.sync()
+            checkpoints.save(log.episode, trainer.state_dict())
+            saved = time.monotonic()
+        if stopped.is_set():
+            break
+    return log.episode >= spec.episodes
+
+
+def _resume(
+    trainer: Trainer, checkpoints: checkpoint.Checkpoints, options: RunOptions, held: Header | None
+) -> None:
+    """Loads the newest sound checkpoint into the trainer, if the run has any."""
+    if options.overwrite or held is None:  # a run that was removed takes its checkpoints along
+        checkpoints.clear()
+        return
+    if held.finished:
+        return
+    state, problems = checkpoints.load()
+    for problem in problems:
+        logging.warning("%s", problem)
+    if state is not None:
+        _load(trainer, state, checkpoints.folder)
+    elif problems and not options.restart:
+        folder = checkpoints.folder
+        raise UserError(
+            f"no checkpoint in {folder} is sound; --restart starts the run from scratch"
+        )
+    elif problems:
+        checkpoints.clear()
+
+
+def _load(trainer: Trainer, state: State, folder: Path) -> None:
+    try:
+        trainer.load_state_dict(state)
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise UserError(
+            f"the checkpoints in {folder} are of another version of the agent ({error}); "
+            "resume with that version, or --overwrite starts the run from scratch"
+        ) from error
+
+
+def _header(spec: RunSpec, store: ResultStore, options: RunOptions) -> Header:
+    """A new header; an unfinished run keeps its own, if it is the same run."""
+    new, held = spec.header(options.threads, options.device), store.header(spec.key)
+    _check_siblings(spec, store, new)
+    if held is None or options.overwrite or held.finished:
+        return new
+    _check_same_run(held, new, store.path(spec.key, ".json"))
+    held = replace(held, machine=_machines(held, new))
+    begun_by = held.code.get("begun_by", held.code)
+    if begun_by != new.code or held.versions != new.versions:
+        logging.warning("continuing a run that was begun by other code or versions")
+        return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
+    return held
+
+
+def _machines(held: Header, new: Header) -> dict[str, Any]:
+    """The run's machine; where it goes on with another CPU capability, the header names both."""
+    then, here = held.machine.get(CAPABILITY), new.machine[CAPABILITY]
+    if then is None or then.split(_THEN)[-1] == here:
+        return held.machine
+    logging.warning("continuing on CPU capability %s a run that was begun on %s", here, then)
+    return held.machine | {CAPABILITY: f"{then}{_THEN}{here}"}
+
+
+def _check_same_run(held: Header, new: Header, path: Path) -> None:
+    """A run goes on as it was begun: with its settings, and with the random streams of its device.
+
+    The state of a GPU's generator means nothing to a CPU's, nor the other way round.
+    """
+    anew = "--overwrite starts it from scratch, --results names another folder"
+    different = [] if settings_of(held) == new.config else ["config"]
+    different += [
+        name for name in ("episodes", "threads") if getattr(held, name) != getattr(new, name)
+    ]
+    if different:
+        raise UserError(f"{path} was begun with another {' and '.join(different)}; {anew}")
+    begun_on, here = device_of(held), device_of(new)
+    if begun_on != here:
+        raise UserError(
+            f"{path} was begun on {begun_on} and cannot be continued on {here}; "
+            f"--device {begun_on} resumes it, {anew}"
+        )
+
+
+def require_device(device: str, subject: str) -> None:
+    """A UserError, "`subject` cannot be used here", unless torch can compute on the device."""
+    try:
+        torch.zeros(1, device=torch.device(device)).item()
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise UserError(f"{subject} cannot be used here: {str(error).splitlines()[0]}") from error
+
+
+def _check_siblings(spec: RunSpec, store: ResultStore, header: Header) -> None:
+    """Seeds of one agent on one task share their settings: nothing else may be averaged."""
+    for other in store.seeds(spec.key):
+        if other.seed != spec.seed and settings_of(other) != header.config:
+            raise UserError(
+                f"seed {other.seed} in {store.path(spec.key, '').parent} has other settings under "
+                "the same name; --variant names yours, --results another folder"
+            )
+
+
+@contextlib.contextmanager
+def _clear_disk_errors(store: ResultStore) -> Iterator[None]:
+    """A disk that is full or cannot be written to is no fault of the code: one line says so."""
+    try:
+        yield
+    except OSError as error:
+        named = isinstance(error.filename, str | Path)
+        where = Path(error.filename) if named else store.root
+        if not (where.is_relative_to(store.root) if named else error.errno in _DISK_ERRORS):
+            raise
+        raise UserError(
+            f"cannot write to {where}: {error.strerror}; nothing finished is lost, "
+            "and once that is mended the same command resumes"
+        ) from error
+
+
+@contextlib.contextmanager
+def _stop_signal() -> Iterator[threading.Event]:
+    """An event set by the first Ctrl-C or SIGTERM; the second one ends the process at once."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+
+    def stop(number: int, frame: object) -> None:
+        event.set()
+        signal.signal(
+            number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        )
+        logging.warning(
+            "Stopping after this episode (progress is saved). Press Ctrl-C again to quit at once."
+        )
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

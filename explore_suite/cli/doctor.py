@@ -1,0 +1,144 @@
+"""`explore-suite doctor`: what of this machine works, and what to do about the rest."""
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from importlib import metadata
+from typing import NamedTuple
+
+from explore_suite.cli.console import table
+from explore_suite.errors import RenderingUnavailableError
+from explore_suite.python_process import python_command
+
+_PACKAGES = {
+    "core": ("gymnasium", "dm_control", "mujoco", "numpy"),
+    "baselines": ("torch", "pykeops", "safetensors", "tyro", "tqdm", "rich"),
+    "video": ("imageio", "imageio-ffmpeg", "moviepy", "pygame"),
+    "ray": ("ray",),
+}
+_GL_PACKAGES = {"egl": "apt-get install libegl1", "osmesa": "apt-get install libosmesa6"}
+_OPEN_CONTEXT = (
+    "import sys; from explore_suite.envs.rendering import try_back_end; try_back_end(sys.argv[1])"
+)
+
+
+class Finding(NamedTuple):
+    """One line of the report."""
+
+    what: str
+    state: str  # ok or missing
+    detail: str  # a version, or what to do
+    needed: bool = False  # whether the environments themselves need it
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the report; 1 if the environments cannot run here."""
+    argparse.ArgumentParser(
+        prog="explore-suite doctor",
+        description="Report versions, rendering, compiler, torch and threads: ok, or what to do.",
+    ).parse_args(arguments)
+    findings = [finding for check in CHECKS for finding in check()]
+    table(
+        "explore-suite doctor", ("what", "state", "detail"), [finding[:3] for finding in findings]
+    )
+    return int(any(finding.needed and finding.state != "ok" for finding in findings))
+
+
+def _python() -> list[Finding]:
+    return [
+        Finding(
+            "python", "ok", f"{platform.python_version()} on {platform.platform()}", needed=True
+        )
+    ]
+
+
+def _packages() -> list[Finding]:
+    return [_package(name, extra) for extra, names in _PACKAGES.items() for name in names]
+
+
+def _package(name: str, extra: str) -> Finding:
+    needed = extra == "core"
+    try:
+        return Finding(name, "ok", metadata.version(name), needed)
+    except metadata.PackageNotFoundError:
+        wanted = "explore-suite" if needed else f"'explore-suite[{extra}]'"
+        return Finding(name, "missing", f"pip install {wanted}", needed)
+
+
+def _tasks() -> list[Finding]:
+    try:
+        from explore_suite.fingerprint import changed
+        from explore_suite.tasks import TASKS
+
+        changes = [line for line in map(changed, TASKS) if line is not None]
+    except (ImportError, RenderingUnavailableError) as error:
+        return [
+            Finding("tasks", "missing", f"the environments do not import: {error}", needed=True)
+        ]
+    if changes:
+        advice = "results are not comparable; install the versions of constraints.txt"
+        return [Finding("tasks", "changed", f"{line}; {advice}") for line in changes]
+    return [Finding("tasks", "ok", f"all {len(TASKS)} behave as published", needed=True)]
+
+
+def _rendering() -> list[Finding]:
+    """Each back end in a process of its own, because one that fails can spoil the next."""
+    findings = []
+    for name in ("egl", "osmesa"):
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")
+        }
+        result = subprocess.run(
+            python_command(_OPEN_CONTEXT, name),
+            capture_output=True,
+            check=False,
+            env=environment,
+        )
+        if result.returncode == 0:
+            findings.append(Finding(f"GL {name}", "ok", "renders without a screen"))
+        else:
+            advice = f"{_GL_PACKAGES[name]} (one back end is enough)"
+            findings.append(Finding(f"GL {name}", "missing", advice))
+    chosen = os.environ.get("MUJOCO_GL")
+    findings.append(Finding("MUJOCO_GL", "ok", chosen or "not set: egl, then osmesa"))
+    return findings
+
+
+def _compiler() -> list[Finding]:
+    found = shutil.which("g++") or shutil.which("clang++")
+    advice = "apt-get install g++ (only the KeOps back end of the counts compiles)"
+    return [Finding("C++ compiler", "ok" if found else "missing", found or advice)]
+
+
+def _threads() -> list[Finding]:
+    cores = (
+        f"{os.cpu_count()} cores, OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'not set')}"
+    )
+    try:
+        import torch
+    except ImportError:
+        return [Finding("threads", "ok", cores)]
+    device = (
+        torch.cuda.get_device_name(0)
+        if torch.cuda.is_available()
+        else "none, agents train on the CPU"
+    )
+    return [
+        Finding("threads", "ok", f"{cores}, torch uses {torch.get_num_threads()}"),
+        Finding("CUDA device", "ok", device),
+    ]
+
+
+CHECKS: tuple[Callable[[], list[Finding]], ...] = (
+    _python,
+    _packages,
+    _tasks,
+    _rendering,
+    _compiler,
+    _threads,
+)

@@ -1,0 +1,57 @@
+"""Ball-in-cup: dm_control's task, and the variant whose ball starts hanging."""
+
+from explore_suite.envs.dm_control_env import DMCEnv
+from explore_suite.envs.dm_control_import import Physics, ball_in_cup, base, control
+
+_CONTROL_STEP = 0.02  # seconds
+_HANGING_X = (-0.1, 0.1)  # metres, joint coordinate; stock: +-0.2
+_HANGING_Z = (0.2, 0.3)  # metres, joint coordinate (the body's origin is 0.2 up); stock: 0.2 to 0.5
+
+
+class HangingBall(ball_in_cup.BallInCup):
+    """Upstream task, the ball released from a small window below the cup instead of a wide one."""
+
+    def initialize_episode(self, physics: Physics) -> None:
+        """Draws the ball's place until it touches nothing."""
+        touching = True
+        while touching:
+            physics.named.data.qpos["ball_x"] = self.random.uniform(*_HANGING_X)
+            physics.named.data.qpos["ball_z"] = self.random.uniform(*_HANGING_Z)
+            physics.after_reset()
+            touching = physics.data.ncon > 0
+        # Past BallInCup's own draw, to what all tasks of the suite do at the start.
+        base.Task.initialize_episode(self, physics)
+
+
+class BallInCupCatch(DMCEnv):
+    """Swing the ball, tethered to a cup, into it. dm_control's `ball_in_cup catch`, unchanged.
+
+    Observation (8): position cup_x, cup_z, ball_x, ball_z (m); the same four velocities (m/s).
+    Action (2): force on the cup along x and z, in [-1, 1].
+    Reward: 1 while the ball is inside the cup's target box, else 0.
+    Success: the ball is in the cup.
+    Start: ball_x ~ U(-0.2, 0.2), ball_z ~ U(0.2, 0.5), drawn again while anything touches; about
+        1.5 % of starts are already in the cup. Cup at rest in the middle.
+    End: 1000 steps of 0.02 s, by truncation.
+    Versions: v0, as published.
+    """
+
+    task_class = ball_in_cup.BallInCup
+
+    def build(self) -> control.Environment:
+        """dm_control's physics with this class's task."""
+        physics = ball_in_cup.Physics.from_xml_string(*ball_in_cup.get_model_and_assets())
+        return control.Environment(physics, self.task_class(), control_timestep=_CONTROL_STEP)
+
+
+class BallInCupExplore(BallInCupCatch):
+    """Swing the ball, tethered to a cup, into it, starting from a ball that hangs below.
+
+    Observation, action, reward, success, end: as BallInCupCatch (the reward is sparse already).
+    Start: ball_x ~ U(-0.1, 0.1), ball_z ~ U(0.2, 0.3), drawn again while anything touches: never in
+        the cup. Cup at rest in the middle.
+    Difference from upstream: the start alone.
+    Versions: v0, as published.
+    """
+
+    task_class = HangingBall

@@ -1,0 +1,78 @@
+"""Finger: dm_control's hard turning task, and the variant with finger, spinner and target apart."""
+
+import numpy as np
+
+from explore_suite.envs.dm_control_env import DMCEnv
+from explore_suite.envs.dm_control_import import Physics, base, control, finger
+
+_CONTROL_STEP = 0.02  # seconds
+_TARGET_RADIUS = 0.03  # metres; upstream's hard task
+_QUADRANT = (-np.pi / 4, np.pi / 4)  # radians around each joint's centre
+_JOINT_CENTRES = {"proximal": np.pi, "distal": 0.0, "hinge": np.pi}  # away from the spinner; down
+_MAX_DRAWS = 1000  # as upstream
+
+
+class TurnFromAfar(finger.Turn):
+    """Upstream task, the finger pointing away, the spinner down and the target up."""
+
+    def initialize_episode(self, physics: Physics) -> None:
+        """Draws the target's angle, then the joints until nothing touches."""
+        angle = self.random.uniform(*_QUADRANT)  # 0 is straight up
+        hinge = physics.named.data.xanchor["hinge", ["x", "z"]]
+        reach = physics.named.model.geom_size["cap1"].sum()
+        place = hinge + reach * np.array([np.sin(angle), np.cos(angle)])
+        physics.named.model.site_pos["target", ["x", "z"]] = place
+        physics.named.model.site_size["target", 0] = self._target_radius
+        self._draw_joints(physics)
+        # Past Turn's own draw, to what all tasks of the suite do at the start.
+        base.Task.initialize_episode(self, physics)
+
+    def _draw_joints(self, physics: Physics) -> None:
+        for _ in range(_MAX_DRAWS):
+            for joint, centre in _JOINT_CENTRES.items():
+                physics.named.data.qpos[joint] = centre + self.random.uniform(*_QUADRANT)
+            physics.after_reset()
+            if physics.data.ncon == 0:
+                return
+        raise RuntimeError(f"no start without contact in {_MAX_DRAWS} draws")
+
+
+class FingerTurnHard(DMCEnv):
+    """Turn a free spinner until its tip is in the target: dm_control's `finger turn_hard`.
+
+    Observation (12): position proximal, distal (rad), tip_x, tip_z relative to the hinge (m);
+        velocity proximal, distal, hinge (rad/s); touch top, bottom (log1p of the force);
+        target_position x, z relative to the hinge (m); dist_to_target (m, negative inside).
+    Action (2): torque at the proximal and distal joint, in [-1, 1].
+    Reward: 1 while the tip is within 0.03 m of the target's centre, else 0.
+    Success: the spinner's tip is inside the target.
+    Start: joints uniform within their limits, the spinner anywhere, drawn again while anything
+        touches; target anywhere on the tip's circle. About 6 % of starts are paid already.
+    End: 1000 steps of 0.02 s, by truncation.
+    Versions: v0, as published.
+    """
+
+    task_class = finger.Turn
+
+    def build(self) -> control.Environment:
+        """dm_control's physics with this class's task."""
+        physics = finger.Physics.from_xml_string(*finger.get_model_and_assets())
+        task = self.task_class(target_radius=_TARGET_RADIUS)
+        return control.Environment(physics, task, control_timestep=_CONTROL_STEP)
+
+
+class FingerExplore(FingerTurnHard):
+    """Turn a free spinner from hanging down to a target above, with a finger that starts away.
+
+    Observation, action, reward, success, end: as FingerTurnHard (the reward is sparse already).
+    Start: proximal ~ pi + U(-45, 45) degrees (away from the spinner), distal ~ U(-45, 45) degrees,
+        spinner ~ pi + U(-45, 45) degrees (down), drawn again while anything touches; target at an
+        angle ~ U(-45, 45) degrees around straight up.
+    Difference from upstream: the start alone.
+    Quirk, kept because published results depend on it: the proximal joint's range is +-110 degrees,
+        so every start lies outside it and the constraint solver throws the finger back within about
+        ten steps, at up to 35 rad/s.
+    Versions: v0, as published.
+    """
+
+    task_class = TurnFromAfar

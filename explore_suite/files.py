@@ -1,0 +1,40 @@
+"""Whole files, replaced atomically: a reader sees the old content or the new one, never a part."""
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from explore_suite.errors import UserError
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replaces the text of a file atomically."""
+    replace_bytes(path, text.encode())
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Replaces the content of a file atomically, and makes it survive a power cut."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")  # of this writer alone
+    try:
+        with draft.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException as error:  # Ctrl-C, too; and on a full disk every byte counts
+        with contextlib.suppress(OSError):  # the first error is the one to be told
+            draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # it is about the file; its draft means nothing to people
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The content of a file, or None if there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,115 @@
+"""Which headers the leaderboard takes, as far as that is known when a run begins.
+
+`record` refuses what the validator of submissions would refuse weeks later: both ask here.
+"""
+
+import logging
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from explore_suite.errors import UserError
+from explore_suite.runs.format import Header
+
+MAX_EPISODES = 5_000
+MAX_THREADS = 1024
+MAX_TEXT = 200  # characters of any text in a header
+MAX_DEPTH, MAX_VALUES = 4, 200  # of a config: nested dictionaries and lists, keys and items
+MAX_NUMBER = 1e9  # in a config
+OUR_PRESETS, OUR_SOURCE = ("cpu", "paper"), "explore-suite train"
+RESERVED = ("verified", "reference", "ours", "replay-checked", "self-reported")  # badges
+_MAX_MARKS = 2  # on one letter; Vietnamese needs two, and a tower of them covers other lines
+# Control, format (invisible or reordering), half, private and unknown characters, line breaks.
+_BAD_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+# Letters and marks that show nothing: fillers of Hangul and Khmer, an empty Braille cell, a joiner.
+_BLANKS = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_log = logging.getLogger(__name__)
+
+
+def require(header: Header) -> None:
+    """A UserError if the leaderboard would refuse this run for its header; a warning if it may."""
+    _ = header.key.place  # a UserError if the labels cannot name a path
+    found = list(dict.fromkeys([*faults(header), *text_faults(asdict(header))]))
+    if found:
+        raise UserError(f"such a run cannot be submitted: {'; '.join(found)}")
+    if header.code.get("dirty"):
+        _log.warning(
+            "explore_suite has uncommitted changes: commit them first, or the run cannot be "
+            "submitted"
+        )
+    if header.episodes > MAX_EPISODES:
+        _log.warning("runs of more than %d episodes cannot be submitted", MAX_EPISODES)
+
+
+def faults(header: Header) -> Iterator[str]:
+    """A line for each setting of a run that the leaderboard does not take."""
+    if header.preset in OUR_PRESETS and header.source != OUR_SOURCE:
+        yield (
+            f"preset {header.preset} is that of `{OUR_SOURCE}`: runs of other code have another, "
+            "such as external"
+        )
+    for label in (header.preset, header.agent):
+        words = "-".join(re.findall("[a-z0-9]+", label.lower()))
+        taken = [word for word in RESERVED if f"-{word}-" in f"-{words}-"]
+        if taken:
+            yield f"no label may hold the word {taken[0]}, which is the page's own"
+    if not 1 <= header.threads <= MAX_THREADS:
+        yield f"threads must be 1 to {MAX_THREADS}, not {header.threads}"
+    yield from _config_faults(header.config)
+
+
+def text_faults(values: Any) -> Iterator[str]:
+    """A line for each text of a JSON value, keys included, that cannot be shown in one line."""
+    for text in _texts(values):
+        if len(text) > MAX_TEXT:
+            yield f"holds a text of more than {MAX_TEXT} characters"
+        elif reason := unclean(text):
+            yield f"a text in it {reason}"
+
+
+def unclean(text: str) -> str | None:
+    """None for text that can be shown, else what is wrong with it."""
+    marks = 0
+    for character in text:
+        category = unicodedata.category(character)
+        if category in _BAD_CATEGORIES:
+            return f"holds the control character U+{ord(character):04X}"
+        if character in _BLANKS:
+            return f"holds the blank character U+{ord(character):04X}"
+        marks = marks + 1 if category.startswith("M") else 0
+        if marks > _MAX_MARKS:
+            return f"has more than {_MAX_MARKS} marks on one letter"
+    return None
+
+
+def _config_faults(config: dict[str, Any]) -> Iterator[str]:
+    """Whether a config is a list of settings, and not a way to hand in anything else."""
+    values = list(_values(config))
+    if any(depth > MAX_DEPTH for depth, _ in values):
+        yield f"config is nested deeper than {MAX_DEPTH}"
+    if len(values) > MAX_VALUES:
+        yield f"config holds {len(values)} values, more than {MAX_VALUES}"
+    numbers = [value for _, value in values if isinstance(value, int | float)]
+    if not all(math.isfinite(number) and abs(number) < MAX_NUMBER for number in numbers):
+        yield f"config holds a number that is not finite or not below {MAX_NUMBER:.0e}"
+
+
+def _values(value: Any, depth: int = 1) -> Iterator[tuple[int, Any]]:
+    """Everything inside a JSON value, with its depth."""
+    for item in value.values() if isinstance(value, dict) else value:
+        yield depth, item
+        if isinstance(item, dict | list):
+            yield from _values(item, depth + 1)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value:
+            yield from _texts(item)
+        if isinstance(value, dict):
+            yield from _texts(list(value.values()))

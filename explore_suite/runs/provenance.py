@@ -1,0 +1,100 @@
+"""Where a result comes from: the code, the packages and the machine behind it."""
+
+import os
+import platform
+import subprocess
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from explore_suite.fingerprint import fingerprint
+from explore_suite.runs.format import Header
+
+_PACKAGES = ("explore-suite", "mujoco", "dm_control", "gymnasium", "numpy", "torch")
+_GIT_SECONDS = 20.0  # before git is taken for unable to tell
+
+
+def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
+    """The header fields that say where a run of this task was made, and on what it learnt."""
+    return {
+        "code": checkout(),
+        "versions": versions(),
+        "fingerprint": fingerprint(task),
+        "machine": {
+            "system": platform.system(),
+            "processor": processor(),
+            "cores": os.cpu_count(),
+        }
+        | ({} if device == "cpu" else {"device": device}),
+    }
+
+
+def device_of(header: Header) -> str:
+    """What the run learnt on; a header names it unless it is the CPU."""
+    return header.machine.get("device", "cpu")
+
+
+def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
+    """Git commit of the checkout that holds the package, and whether files differ from it.
+
+    Both are None where the package is no part of a checkout of its own: an installed copy often
+    lies inside a repository of its user's, whose commit says nothing about this code. `dirty` is
+    None where git cannot tell.
+    """
+    package = package.resolve()
+    # The third name fails unless the commit holds the package, right below its top folder.
+    found = _git(package, "rev-parse", "--show-toplevel", "HEAD", f"HEAD:{package.name}")
+    top, commit, *_ = found.splitlines() if found is not None else ("", None)
+    if not (top and Path(top).resolve() == package.parent and _is_project(package.parent)):
+        return {"commit": None, "dirty": None}
+    # Results are data: writing them does not make the code another one.
+    changes = _git(
+        package, "status", "--porcelain", "--untracked-files=normal",
+        "--", ":/", ":(exclude,top)results",
+    )  # fmt: skip
+    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def _is_project(folder: Path) -> bool:
+    """Whether a folder is of this project, and not of one that has taken the package in."""
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return project.get("project", {}).get("name") == _PACKAGES[0]
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Output of a git command in a folder; None where it fails, takes too long or is missing."""
+    # Variables such as GIT_DIR and GIT_INDEX_FILE, set inside git hooks, name another repository.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        result = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True, text=True, check=False, timeout=_GIT_SECONDS, env=own,
+        )  # fmt: skip
+    except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired):
+        return None
+    return result.stdout.strip() if result.returncode == 0 else None
+
+
+def versions() -> dict[str, str]:
+    """Installed versions of Python and of the packages that a result may depend on."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """The processor's own name where the system tells it."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,144 @@
+"""Copied rows are found whoever hands them in; methods that merely earn alike are not."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from analysis.submissions import task_limits
+from analysis.submissions.duplicate_runs import ENOUGH, Told, matches, told_by
+from explore_suite.runs.format import EpisodeRow
+from explore_suite.runs.store import ResultStore
+from explore_suite.tasks import lookup
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def run(train, evaluation, coverage=0.5, task="a task", seed=0):
+    """A run of these returns; `coverage` tells it from others."""
+    rows = []
+    for number, pair in enumerate(zip(train, evaluation, strict=True), start=1):
+        for phase, return_ in zip(("train", "eval"), pair, strict=True):
+            rows.append(EpisodeRow(phase, number, 0, float(return_), 0, 0, coverage, 1.0))
+    return Told(task, seed, rows)
+
+
+def draws(seed, choices=None, count=110):
+    """Returns of a run: any numbers, or some of a few."""
+    draw = random.Random(seed)
+    return [draw.choice(choices) if choices else draw.uniform(0, 900) for _ in range(count)]
+
+
+def found(*runs):
+    return [(match.first, match.second, match.what) for match in matches(runs)]
+
+
+def test_equal_rows_are_found_whatever_time_they_took():
+    first = run([0] * 9, [0] * 9)
+    slower = first._replace(rows=[row._replace(seconds=2.0) for row in first.rows])
+    assert found(first, slower) == [(0, 1, "episodes")]
+    assert found(first, first._replace(task="another")) == []
+    assert not first.varies and run([0] * 9, range(9)).varies
+
+
+def test_a_longer_run_is_a_copy_by_what_its_score_rests_on():
+    task = "ExploreSuite/HallwayAdversarial-v0"
+    short, long = (run(draws(0, count=n), draws(1, count=n), task=task).rows for n in (60, 90))
+    assert (0, 1, "episodes") in found(told_by(task, 0, short), told_by(task, 1, long))
+
+
+def test_nearly_equal_returns_of_either_phase_are_found():
+    copied = draws(0)
+    noisy = [return_ + 1e-9 for return_ in copied]
+    noisy[7] += 1  # one in a hundred is another
+    assert found(run(copied, draws(1)), run(noisy, draws(2), 0.6)) == [(0, 1, "train returns")]
+    assert found(run(draws(1), copied), run(draws(2), noisy, 0.6)) == [(0, 1, "eval returns")]
+    assert found(run(copied, draws(1)), run(copied[1:] + [0], draws(2), 0.6)) == []
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [None, range(940, 1000), [0] * 30 + [*range(1, 24)], [0, 23], [0] * 50 + [17], [0]],
+    ids=["numbers", "nearly solved", "sometimes", "solved or not", "rarely", "never"],
+)
+def test_seeds_that_earn_alike_are_no_copies(choices):
+    runs = [
+        run(draws(2 * seed, choices), draws(2 * seed + 1, choices), seed / 100, seed=seed)
+        for seed in range(60)
+    ]
+    assert found(*runs) == []
+
+
+def test_two_that_solve_a_task_at_nearly_the_same_time_are_no_copies():
+    runs = [run([0] * 110, [0] * n + [23] * (110 - n), n / 110) for n in (50, 51, 52)]
+    assert found(*runs) == []
+
+
+def test_good_policies_that_meet_the_same_starts_are_no_copies():
+    """What a start allows is the same for all of one seed; how it is used differs a little."""
+    allowed = draws(0, range(900, 990))
+    good = [
+        run([0] * 110, [a - draw.randrange(12) for a in allowed], seed / 100)
+        for seed, draw in enumerate(map(random.Random, range(20)))
+    ]
+    assert found(*good) == []
+
+
+def committed():
+    """Every committed run, of ours and of the submissions."""
+    stores = [RESULTS / "runs", *sorted(RESULTS.glob("submissions/*/runs"))]
+    return [run for store in stores for run in ResultStore(store).runs()]
+
+
+def test_no_two_independent_committed_runs_are_copies():
+    """Only those of ddqn_bbe and its variant without reward are, for they never met a reward."""
+    runs = committed()
+    told = [told_by(run.header.task, run.header.seed, run.rows) for run in runs]
+    pairs = {
+        (runs[match.first].header.agent, runs[match.second].header.agent) for match in matches(told)
+    }
+    assert len(runs) > 40 and pairs <= {("ddqn_bbe", "ddqn_bbe.pure")}
+
+
+@pytest.mark.parametrize(
+    ("size", "bins"), [(1e-6, 0), (1e-6, 1), (0.01, 0), (0.01, 1)],
+    ids=["tiny", "tiny, and coverage", "one percent", "one percent, and coverage"],
+)  # fmt: skip
+def test_a_committed_run_with_noise_is_found(size, bins):
+    """Noise in every return and, in every third episode, in the growth of coverage."""
+    missed = []
+    # Random actions earn too little, too seldom, to be told from other random actions.
+    for mine in (run for run in committed() if run.header.agent != "random"):
+        noisy = with_noise(mine, size, bins)
+        told = [
+            told_by(mine.header.task, seed, rows) for seed, rows in enumerate((mine.rows, noisy))
+        ]
+        if told[0].varies and not list(matches(told)):
+            missed.append((mine.header.key, telling(told[0])))
+    assert all(episodes < ENOUGH for _, episodes in missed), missed
+    assert len(missed) < 5
+
+
+def with_noise(mine, size, bins):
+    """The rows as a forger would change them, within what the task can give."""
+    draw, sheet = random.Random(0), lookup(mine.header.task)
+    count, added, rows = task_limits.bins(sheet), 0, []
+    sparse = sheet.name not in task_limits.LEAST_PAY
+    for row in mine.rows:
+        if row.phase == "train" and not row.episode % 3:
+            added += bins
+        steps = row.success_steps
+        if sparse and steps and size >= 0.01:
+            steps += draw.choice([-1, 1])
+        return_ = float(steps) if sparse else row.return_ * (1 + draw.uniform(-size, size))
+        coverage = min(count, round(row.coverage * count) + added) / count
+        rows.append(
+            row._replace(return_=return_, success_steps=steps, coverage=coverage, seconds=1.0)
+        )
+    return rows
+
+
+def telling(told):
+    """Episodes in which an evaluation earns something else than the one before."""
+    returns = [row.return_ for row in told.rows if row.phase == "eval"]
+    return sum(one != two for one, two in zip(returns, returns[1:], strict=False))

@@ -1,0 +1,243 @@
+"""Every registered figure: drawn, legible, honest about its seeds, and the same bytes each time."""
+
+import dataclasses
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from analysis import figures
+from analysis.figures import grid as figures_grid
+from analysis.figures import style as look
+from analysis.stats import intervals as bootstrap
+from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.stats.tables import episode_table
+from explore_suite.runs.format import Run
+from explore_suite.runs.store import ResultStore
+from tests.helpers import synthetic
+
+
+def finished(cell: synthetic.Cell) -> Run:
+    run = synthetic.invent(cell)
+    return run._replace(header=dataclasses.replace(run.header, finished=True))
+
+
+def numbers_of(root, cells) -> Numbers:
+    return Numbers(root, "cpu", episode_table(map(finished, cells)))
+
+
+def draw(name: str, numbers: Numbers) -> Figure:
+    with matplotlib.rc_context(look.RC):
+        figure = figures.FIGURES[name](numbers)
+        figure.draw_without_rendering()
+    return figure
+
+
+def texts(figure: Figure) -> list[Text]:
+    return [text for text in figure.findobj(Text) if text.get_text().strip()]
+
+
+def words(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in texts(figure))
+
+
+def bands(figure: Figure) -> int:
+    found = figure.findobj(FillBetweenPolyCollection)
+    return sum(bool(band.get_paths() and len(band.get_paths()[0].vertices)) for band in found)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_repetitions():
+    """Pictures are tested here; intervals have their own tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "REPETITIONS", 50)
+        yield
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """States files of the grid's learners; the runs themselves are invented in memory."""
+    found = ResultStore(tmp_path_factory.mktemp("runs"))
+    for agent in ("ddqn", "ddqn_bbe", "ddqn_deep"):
+        cell = synthetic.Cell(agent, "GridWorld", 0, 1)
+        synthetic.write(found.root, [cell])
+        synthetic.write_states(found, cell)
+    return found
+
+
+@pytest.fixture(scope="module")
+def numbers(store):
+    return numbers_of(store.root, synthetic.paper_cells(seeds=3))
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_each_figure_is_legible_and_says_its_seeds(name, numbers):
+    figure = draw(name, numbers)
+    assert min(text.get_fontsize() for text in texts(figure)) >= 7
+    assert {text.get_fontfamily()[0] for text in texts(figure)} == {"DejaVu Sans"}
+    assert figure.get_figwidth() <= look.WIDTH
+    assert "3 seeds" in words(figure) or "seed 0" in words(figure)
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_the_same_runs_give_the_same_bytes(name, numbers, store):
+    first = figures.draw(name, numbers)
+    again = Numbers(store.root, "cpu", numbers.table.sample(frac=1, random_state=0))
+    assert figures.draw(name, again) == first
+    assert first["png"][:4] == b"\x89PNG" and b"<svg" in first["svg"]
+    assert b"Matplotlib" not in first["svg"] and b"dc:date" not in first["svg"]
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_without_runs_a_figure_says_what_it_lacks(name, tmp_path):
+    with pytest.raises(NotEnoughRuns, match="no |needed"):
+        draw(name, numbers_of(tmp_path, []))
+
+
+@pytest.mark.parametrize("name", ["learning_curves", "after_100_episodes", "hallway"])
+def test_one_run_is_enough_to_draw(name, tmp_path):
+    task = "HallwayAdversarial" if name == "hallway" else "WalkerWalk"
+    figure = draw(name, numbers_of(tmp_path, [synthetic.Cell("sac", task, 0)]))
+    assert "1 seed, too few for an interval" in words(figure)
+    assert "SAC+DEEP" not in words(figure)
+
+
+def test_bands_need_three_seeds(tmp_path):
+    cells = synthetic.cells(("sac",), ("WalkerWalk",), 2, 30)
+    assert bands(draw("learning_curves", numbers_of(tmp_path, cells))) == 0
+    cells = synthetic.cells(("sac",), ("WalkerWalk",), 3, 30)
+    assert bands(draw("learning_curves", numbers_of(tmp_path, cells))) == 1
+
+
+def test_unequal_seeds_are_counted_by_agent(tmp_path):
+    cells = synthetic.cells(("sac",), ("WalkerWalk",), 5, 30)
+    cells += synthetic.cells(("sac_deep",), ("WalkerWalk",), 2, 30)
+    found = words(draw("learning_curves", numbers_of(tmp_path, cells)))
+    assert "SAC (5 seeds)" in found and "SAC+DEEP (2 seeds)" in found
+    assert "none below 3 seeds" in found
+
+
+def test_returns_are_drawn_from_zero_with_the_best_return_as_a_line(numbers):
+    figure = draw("hallway", numbers)
+    for axes, best in zip(figure.axes, (832.9, 981.1), strict=True):
+        assert axes.get_ylim()[0] == 0 and axes.get_xlim()[0] == 0
+        assert any(set(line.get_ydata()) == {best} for line in axes.lines)
+
+
+def test_a_line_is_the_curve_and_nothing_else(numbers):
+    axes = draw("learning_curves", numbers).axes[3]
+    assert axes.get_title() == "WalkerWalk"
+    drawn = {line.get_color(): line.get_ydata() for line in axes.lines}
+    for agent in ("sac", "sac_bbe", "sac_deep"):
+        curve = numbers.curve(agent, "WalkerWalk")
+        np.testing.assert_array_equal(drawn[look.STYLES[agent].colour], curve["mean"])
+
+
+def test_a_warm_start_is_not_drawn(numbers):
+    axes = draw("grid_warm_start", numbers).axes[0]
+    assert max(line.get_xdata()[-1] for line in axes.lines) == 320 - 20
+
+
+def test_agents_of_one_figure_differ_in_colour_line_and_marker():
+    for agents in (synthetic.AGENTS, figures_grid.LEARNERS, figures_grid.WARM, figures_grid.PURE):
+        styles = [look.style(agent) for agent in agents]
+        assert len({style.colour for style in styles}) == len(agents)
+        assert len({style.marker for style in styles}) == len(agents)
+        assert len({str(style.line) for style in styles}) >= len(agents) - 1
+
+
+def test_an_agent_of_others_joins_the_suite_under_its_own_name(tmp_path):
+    cells = synthetic.cells(("sac_deep", "theirs", "another"), synthetic.SUITE, 3)
+    numbers = numbers_of(tmp_path, cells)
+    assert numbers.agents == ["sac_deep", "another", "theirs"]
+    assert "theirs" in words(draw("suite_aggregates", numbers))
+    assert "theirs > another" in words(draw("suite_improvement", numbers))
+    assert look.style("theirs", numbers.agents).colour != look.style("sac_deep").colour
+
+
+def test_an_agent_that_lacks_a_task_is_left_out_of_its_groups_only(tmp_path):
+    cells = synthetic.cells(("sac", "sac_deep"), synthetic.SUITE, 3)
+    cells = [cell for cell in cells if (cell.agent, cell.task) != ("sac", "WalkerExplore")]
+    numbers = numbers_of(tmp_path, cells)
+    drawn = [len(axes.lines) for axes in draw("suite_sample_efficiency", numbers).axes]
+    assert drawn == [2, 1, 1]
+    assert "sac: no run with a score on WalkerExplore" in numbers.missing()
+
+
+@pytest.mark.parametrize(
+    ("name", "evaluations"),
+    [("learning_curves", 21), ("two_q", 21), ("suite_sample_efficiency", 21), ("hallway", 6),
+     ("grid_warm_start", 11)],
+)  # fmt: skip
+def test_captions_say_that_curves_are_smoothed(name, evaluations, numbers):
+    assert f"smoothed over {evaluations} evaluations" in words(draw(name, numbers))
+
+
+def assert_within_the_page(name, numbers):
+    with matplotlib.rc_context(look.RC):
+        figure = figures.FIGURES[name](numbers)
+        figure.draw_without_rendering()
+        for legend in figure.legends:
+            box = legend.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_captions_stay_within_the_page(name, numbers):
+    assert_within_the_page(name, numbers)
+
+
+def test_a_legend_that_names_numbers_of_seeds_stays_within_the_page(tmp_path):
+    cells = synthetic.cells(figures_grid.PURE, ("GridWorld",), 1, 300)
+    numbers = numbers_of(tmp_path, [*cells, synthetic.Cell("random", "GridWorld", 1, 300)])
+    assert_within_the_page("grid_pure_exploration", numbers)
+
+
+def test_a_score_of_nothing_differs_from_no_score(tmp_path):
+    run = finished(synthetic.Cell("sac", "WalkerWalk", 0))
+    nothing = run._replace(rows=[row._replace(return_=0.0) for row in run.rows])
+    figure = draw("after_100_episodes", Numbers(tmp_path, "cpu", episode_table([nothing])))
+    (dots,) = figure.axes[0].collections[:1]
+    assert dots.get_offsets()[0][1] == 0 and not dots.get_clip_on()
+    empty = [text for text in texts(figure) if text.get_text() == "no score yet"]
+    walker = [label.get_text() for label in figure.axes[0].get_xticklabels()].index("Walker\nWalk")
+    assert {text.get_position()[0] for text in empty} == set(range(8)) - {walker}
+
+
+def test_an_agent_worse_than_random_is_drawn_within_its_panels(tmp_path):
+    runs = [finished(cell) for cell in synthetic.cells(("sac",), synthetic.SUITE, 3)]
+    below = [run._replace(rows=[row._replace(return_=-100.0) for row in run.rows]) for run in runs]
+    figure = draw("suite_aggregates", Numbers(tmp_path, "cpu", episode_table(below)))
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        assert low <= axes.dataLim.x0 and axes.dataLim.x1 <= high
+    assert figure.axes[3].dataLim.x1 > 1  # the optimality gap
+
+
+def test_the_ends_of_an_interval_are_taller_than_the_marker_between_them(numbers):
+    axes = draw("suite_aggregates", numbers).axes[0]
+    _, point, ends = axes.lines[:3]
+    assert ends.get_marker() == "|" and len(ends.get_xdata()) == 2
+    assert ends.get_markersize() > point.get_markersize() and ends.zorder > point.zorder
+
+
+def test_the_scale_of_scores_says_that_1_may_be_a_bound(numbers):
+    assert "1: best return known or its bound" in words(draw("suite_aggregates", numbers))
+
+
+def test_a_new_figure_is_one_function_and_one_line(numbers, monkeypatch):
+    def dummy(of: Numbers) -> Figure:
+        figure, (axes,) = look.page(1, 1, width=look.COLUMN, height=2)
+        look.draw_band(axes, of.curve("sac", "WalkerWalk"), look.style("sac"), "episode", "mean")
+        return figure
+
+    monkeypatch.setitem(figures.FIGURES, "dummy", dummy)
+    assert set(figures.draw("dummy", numbers)) == {"svg", "png"}
+
+
+def test_agents_of_others_are_told_apart():
+    names = [f"method-{number:02}" for number in range(20)]
+    assert len({look.style(name, names)[1:3] for name in names}) == 20

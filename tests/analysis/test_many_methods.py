@@ -1,0 +1,97 @@
+"""A page of many methods, and one submission of very long runs: drawn in part, computed in part."""
+
+# ruff: noqa: F811 - a fixture is imported, and is the name of an argument
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from analysis.leaderboard import build, entries, html
+from analysis.stats import intervals
+from analysis.stats.results import Numbers
+from explore_suite.runs.store import ResultStore
+from tests.helpers import good_submission, synthetic
+from tests.helpers.page_visit import browser, needs_chromium, visit  # noqa: F401
+
+METHODS = 14
+TASK = "ReacherHard"
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    """Fourteen methods on a task, each better than the one before."""
+    root = tmp_path_factory.mktemp("many")
+    store = ResultStore(root / "runs")
+    for number in range(METHODS):
+        for seed in range(3):
+            header, rows = synthetic.invent(
+                synthetic.Cell(f"method-{number:02d}", TASK, seed), "cpu"
+            )
+            with store.open(header) as writer:
+                for row in rows:
+                    writer.append(row._replace(return_=50.0 * number + seed))
+                writer.finish()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "REPETITIONS", 50)
+        build.write_page(root / "runs", root / "page.html")
+    return root / "page.html"
+
+
+@needs_chromium
+def test_a_chart_begins_with_the_best_ten_lines(visit):
+    page = visit()
+    chart = page.locator(f"#chart-{TASK}-")
+    curves = chart.locator("> svg path.curve")
+    assert curves.count() == 10
+    assert chart.locator(".count").inner_text().startswith("10 of 14 methods drawn")
+    on = chart.locator(".legend button[aria-pressed=true] code").all_inner_texts()
+    assert on == [f"method-{number:02d}" for number in range(4, METHODS)]
+    chart.get_by_role("button", name="method-00").click()
+    assert curves.count() == 11
+    assert chart.locator(".count").inner_text().startswith("11 of 14 methods drawn")
+    chart.get_by_role("button", name="method-13").click()
+    assert curves.count() == 10
+
+
+@needs_chromium
+def test_what_is_searched_for_is_drawn_however_bad_it_is(visit):
+    page = visit()
+    chart = page.locator(f"#chart-{TASK}-")
+    page.get_by_label("Search").fill("method-02")
+    assert chart.locator("> svg path.curve").count() == 1
+    assert not chart.locator(".count").is_visible()
+    page.get_by_label("Search").fill("")
+    assert chart.locator("> svg path.curve").count() == 10
+
+
+def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path, monkeypatch):
+    """The numbers and the curves are the same, as far as they are shown."""
+    monkeypatch.setattr(intervals, "REPETITIONS", 50)
+    synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0)])
+    files = good_submission.good_files("hallway", episodes=1000)
+    good_submission.write(tmp_path / "submissions" / "my-method", files)
+    board = build.gather(tmp_path / "runs")
+    assert board.refused == []
+    mine = [run for run in board.runs if run.header.agent == "my-method"]
+    assert len(mine) == 10
+    assert max(len(run.rows) for run in mine) <= 2 * (2 * 100 + 20)
+    (line,) = [line for chart in html.charts(board, build.rows(board)).values()
+               for line in chart["lines"]
+               if (line["label"], chart["best"]) == ("my-method", 832.9)]  # fmt: skip
+    whole = entries.validate(tmp_path / "submissions" / "my-method").runs
+    table = entries.episode_table(whole)
+    curve = Numbers(tmp_path / "runs", "external", table).curve("my-method", "HallwayLocalOptimum")
+    assert line["return"]["episode"] == list(range(1, 201))
+    assert line["return"]["mean"] == [round(value, 2) for value in curve["mean"][:200]]
+    scores = json.loads(files["submission.json"])["scores"]
+    row = next(row for row in build.rows(board) if row.entry.label == "my-method")
+    shown = row.by_task["HallwayLocalOptimum"].score.value
+    assert shown == pytest.approx(scores["ExploreSuite/HallwayLocalOptimum-v0"])
+
+
+def test_a_run_that_lacks_rows_is_still_told_as_such(tmp_path):
+    """Cutting it would hide what is missing."""
+    header, rows = synthetic.invent(synthetic.Cell("sac", "WalkerWalk", 0, 400), "cpu")
+    lacking = entries._drawn_part(entries.Run(replace(header, finished=True), rows[:-2]), None)
+    assert len(lacking.rows) == len(rows) - 2 and lacking.header.episodes == 400

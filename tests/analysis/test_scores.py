@@ -1,0 +1,314 @@
+"""From run files to scores, matrices and curves, against tables worked out by hand."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.stats import tables as scores
+from analysis.stats.curves import WINDOWS, shared_length, width
+from analysis.stats.results import Numbers
+from explore_suite.runs.format import EpisodeRow, Run
+from explore_suite.runs.store import ResultStore
+from explore_suite.tasks import lookup
+from tests.helpers import synthetic, synthetic_claims
+
+TASK = "BallInCupExplore"  # random actions earn 0 there, the best return is 1000
+
+
+def run(agent="a", task=TASK, seed=0, episodes=110, value=float, preset="cpu") -> Run:
+    """Evaluations return `value(episode)`, training nothing; coverage is episode / 1000."""
+    cell = synthetic.Cell(agent, task, seed, episodes)
+    rows = [
+        EpisodeRow(phase, e, e * 1000, earned, 1000, 0, e / 1000, 2.0 * e)
+        for e in range(1, episodes + 1)
+        for phase, earned in (("train", 0.0), ("eval", value(e)))
+    ]
+    return Run(synthetic.header(cell, preset, finished=True), rows)
+
+
+def table(*runs: Run) -> pd.DataFrame:
+    return scores.episode_table(runs)
+
+
+def score_of(one: Run) -> pd.Series:
+    return scores.run_scores(table(one)).iloc[0]
+
+
+def test_a_table_holds_every_row_of_the_store(tmp_path):
+    cells = synthetic.cells(("sac", "sac_deep"), (TASK, "GridWorld"), 2, episodes=3)
+    synthetic.write(tmp_path, cells)
+    found, left_out = scores.load(tmp_path)
+    assert left_out == []
+    assert len(found) == 2 * 2 * 2 * 3 * 2
+    assert list(found.columns) == scores.EPISODE_COLUMNS
+    expected = synthetic.invent(cells[1]).rows[3]
+    row = found[(found.agent == "sac") & (found.task == TASK) & (found.seed == 1)].iloc[3]
+    assert tuple(row[4:12]) == tuple(expected)
+    assert row.finished and row.episodes == 3
+
+
+def test_headers_say_where_each_run_comes_from(tmp_path):
+    synthetic.write(tmp_path, synthetic.cells(("sac",), (TASK,), 2, episodes=1))
+    found = scores.headers(ResultStore(tmp_path).runs())
+    assert found.seed.tolist() == [0, 1]
+    assert (found.source == synthetic.SOURCE).all()
+    assert found.versions[0] == {"mujoco": "0.0.0"}
+
+
+def test_an_empty_store_gives_empty_tables(tmp_path):
+    found, _ = scores.load(tmp_path / "nowhere")
+    assert found.empty and list(found.columns) == scores.EPISODE_COLUMNS
+    assert list(scores.run_scores(found).columns) == scores.SCORE_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("episodes", "expected"),
+    [(110, 100.5), (200, 100.5), (109, np.nan), (100, np.nan), (5, np.nan)],
+)
+def test_a_score_is_the_mean_of_the_evaluations_in_the_whole_window(episodes, expected):
+    found = score_of(run(episodes=episodes))
+    np.testing.assert_allclose(found.score, expected)
+    np.testing.assert_allclose(found.normalised, expected / 1000)
+
+
+@pytest.mark.parametrize(
+    ("episodes", "last", "expected"), [(200, 10, 195.5), (50, 10, 45.5), (5, 2, 4.5), (3, 10, 2.0)]
+)
+def test_a_look_at_short_runs_scores_their_last_evaluations(episodes, last, expected):
+    """Of returns equal to the episode's number."""
+    found = scores.run_scores(table(run(episodes=episodes)), last).iloc[0]
+    assert (found.score, found.coverage) == (expected, episodes / 1000)
+
+
+def test_a_run_without_evaluations_has_no_last_ones():
+    begun = run(episodes=1)
+    found = scores.run_scores(table(Run(begun.header, begun.rows[:1])), 10).iloc[0]
+    assert np.isnan(found.score) and np.isnan(found.coverage)
+
+
+@pytest.mark.parametrize("missing", [91, 95, 107])
+def test_a_gap_in_the_window_makes_no_score(missing):
+    whole = run()
+    rows = [row for row in whole.rows if not (row.phase == "eval" and row.episode == missing)]
+    assert np.isnan(score_of(Run(whole.header, rows)).score)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_evaluation_that_is_not_finite_makes_no_score(value):
+    whole = constant("a", TASK, 0, 10.0)
+    for episode, counts in ((100, True), (1, False)):
+        rows = [row._replace(return_=value) if row[:2] == ("eval", episode) else row
+                for row in whole.rows]  # fmt: skip
+        found = score_of(Run(whole.header, rows))
+        assert np.isnan(found.score) == np.isnan(found.normalised) == counts
+
+
+def test_each_task_has_its_own_window():
+    assert score_of(run(task="HallwayAdversarial", episodes=100)).score == 55.5
+    assert score_of(run(task="GridWorld", episodes=400)).score == 290.5
+
+
+def test_normalised_scores_run_from_random_to_best(sheet):
+    last = sheet.score_window[1]
+    for value, expected in ((sheet.random_return, 0.0), (sheet.best_return, 1.0)):
+        found = score_of(run(task=sheet.name, episodes=last, value=lambda e, v=value: v))
+        assert found.normalised == pytest.approx(expected, abs=1e-12)
+
+
+def test_coverage_is_read_at_the_end_of_the_window_and_time_per_100_episodes():
+    found = score_of(run(episodes=200))
+    assert found.coverage == pytest.approx(0.110)
+    assert found.seconds == pytest.approx(200.0)
+
+
+def constant(agent, task, seed, value, episodes=110):
+    return run(agent, task, seed, episodes, lambda e: value)
+
+
+def test_a_matrix_has_seeds_as_rows_and_tasks_in_the_order_asked_for():
+    tasks = ["ReacherExplore", TASK]
+    runs = [constant("a", task, seed, 100 * seed + place)
+            for place, task in enumerate(tasks) for seed in (0, 1, 2)]  # fmt: skip
+    found = scores.matrix(scores.run_scores(table(*runs)), "a", tasks, "cpu", "score")
+    np.testing.assert_array_equal(found.values, [[0, 1], [100, 101], [200, 201]])
+    assert (found.seeds, found.tasks, found.missing) == ((0, 1, 2), tuple(tasks), ())
+
+
+def test_what_is_missing_is_listed_and_what_is_used_is_said():
+    runs = [constant("a", TASK, seed, 5.0) for seed in range(5)]
+    runs += [constant("a", "ReacherExplore", seed, 5.0) for seed in range(3)]
+    runs += [constant("a", "ReacherExplore", 3, 5.0, episodes=99)]  # too short for a score
+    runs += [constant("b", "ReacherExplore", 4, 5.0)]
+    table_of = scores.run_scores(table(*runs))
+    found = scores.matrix(table_of, "a", [TASK, "ReacherExplore"], "cpu")
+    assert found.seeds == (0, 1, 2)
+    assert found.missing == (
+        "a ReacherExplore: seeds 3, 4 missing",
+        "a: seeds 0, 1, 2 used, which all tasks have",
+    )
+    nothing = scores.matrix(table_of, "b", [TASK, "ReacherExplore"], "cpu")
+    assert nothing.seeds == () and nothing.missing == (f"b: no run with a score on {TASK}",)
+    assert scores.estimate(nothing, "iqm").seeds == 0
+
+
+def test_presets_do_not_mix():
+    runs = [run(preset="cpu"), run(preset="paper", seed=1)]
+    found = scores.matrix(scores.run_scores(table(*runs)), "a", [TASK], "paper")
+    assert found.seeds == (1,)
+
+
+@pytest.mark.parametrize(
+    ("window", "before", "after"), [(20, 10, 10), (10, 5, 5), (5, 3, 2), (0, 0, 0)]
+)
+def test_each_seed_is_smoothed_over_the_published_frame(window, before, after):
+    returns = np.random.default_rng(0).uniform(0, 1000, 40)
+    one = run(episodes=40, value=lambda e: returns[e - 1])
+    found = scores.curve(table(one), "cpu", "a", TASK, window)
+    expected = [returns[max(0, i - before) : i + after + 1].mean() for i in range(40)]
+    np.testing.assert_allclose(found["mean"], expected)
+    assert width(window) == before + 1 + after
+    assert set(WINDOWS.values()) == {20, 10, 5}
+
+
+def begun(agent, task, seed, value, reached, budget=110):
+    """A run that is still under way."""
+    whole = constant(agent, task, seed, value, budget)
+    header = dataclasses.replace(whole.header, finished=False)
+    return Run(header, whole.rows[: 2 * reached])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([], 0),
+        ([7], 7),
+        ([9, 4], 4),
+        ([9, 9, 4], 4),  # three are needed
+        ([9, 9, 9, 2], 9),  # one short run
+        ([9, 9, 9, 9, 50], 9),  # one long run
+        ([4, 4, 4, 4, 9, 9, 9], 4),  # most
+        ([4, 4, 4, 9, 9, 9, 9], 9),
+    ],
+)
+def test_runs_share_the_length_that_most_of_them_have(lengths, expected):
+    assert shared_length(lengths) == expected
+
+
+def test_every_point_of_a_curve_is_of_the_same_finished_runs():
+    """A poor run under way does not lift the mean where it ends, and a short one cuts nothing."""
+    runs = [constant("a", TASK, seed, 900.0 + seed) for seed in range(3)]
+    runs += [begun("a", TASK, 3, 0.0, 60), constant("a", TASK, 4, 0.0, 2)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    assert found.episode.tolist() == list(range(1, 111))
+    assert set(found["mean"]) == {901.0} and set(found.seeds) == {3}
+    np.testing.assert_array_equal(found[["low", "high"]], [(900.0, 902.0)] * 110)
+    assert Numbers("nowhere", "cpu", table(*runs)).missing()[-1] == (
+        f"a {TASK}: not in curves: seed 3 (unfinished, 60 episodes), seed 4 (finished, 2 episodes)"
+    )
+
+
+def test_one_finished_run_is_drawn_to_its_end_however_many_are_under_way():
+    runs = [constant("a", TASK, 0, 900.0)]
+    runs += [begun("a", TASK, seed, 0.0, 60) for seed in range(1, 5)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    assert found.episode.max() == 110
+    assert set(found["mean"]) == {900.0} and set(found.seeds) == {1}
+
+
+def test_unfinished_runs_are_drawn_as_far_as_smoothing_sees_all_of_the_window():
+    returns = np.random.default_rng(3).uniform(0, 1000, 110)
+    whole = [run("a", TASK, seed, 110, lambda e, s=seed: returns[e - 1] + s) for seed in range(3)]
+    parts = [
+        Run(dataclasses.replace(one.header, finished=False), one.rows[: 2 * reached])
+        for one, reached in zip(whole, (60, 50, 45), strict=True)
+    ]
+    found, finished = (scores.curve(table(*runs), "cpu", "a", TASK, 20) for runs in (parts, whole))
+    assert found.episode.tolist() == list(range(1, 45 - 10 + 1))
+    np.testing.assert_allclose(found["mean"], finished["mean"][:35])
+    assert Numbers("nowhere", "cpu", table(*parts)).missing()[-1] == (
+        f"a {TASK}: not in curves: seed 0 after episode 35, seed 1 after episode 35, "
+        "seed 2 after episode 35"
+    )
+
+
+def test_a_run_shorter_than_half_a_window_is_no_curve_yet():
+    assert scores.curve(table(begun("a", TASK, 0, 1.0, 10)), "cpu", "a", TASK, 20).empty
+
+
+def test_a_suite_curve_ends_where_an_unfinished_run_can_be_smoothed():
+    tasks = (TASK, "ReacherHard")
+    runs = [constant("a", task, seed, 10.0 * seed) for task in tasks for seed in range(2)]
+    runs += [constant("a", TASK, 2, 5.0), begun("a", "ReacherHard", 2, 5.0, 115, 500)]
+    found = scores.suite_curve(table(*runs), "cpu", "a", tasks, (0, 1, 2), 20)
+    assert found.episode.max() == 115 - 10
+
+
+def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(tmp_path):
+    whole = [constant("a", TASK, seed, 10.0) for seed in range(3)]
+    cut = constant("a", TASK, 3, 99.0)
+    synthetic_claims.write(tmp_path, [*whole, Run(cut.header, cut.rows[:120])])
+    found = Numbers(tmp_path, "cpu")
+    csv = tmp_path / cut.header.key.place.with_suffix(".csv")
+    told = f"left out: {csv}: has 120 rows of 220, and its header says finished"
+    assert found.missing()[0] == told and Numbers(tmp_path, "paper").missing() == []
+    assert found.seeds("a", TASK) == [0, 1, 2] and set(found.scores.seed) == {0, 1, 2}
+    assert set(found.curve("a", TASK)["mean"]) == {10.0}
+
+
+def test_two_seeds_give_a_line_without_a_band():
+    runs = [constant("a", TASK, seed, 10.0 * seed, 5) for seed in range(2)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    assert found["mean"].tolist() == [5.0] * 5
+    assert found.low.isna().all() and found.high.isna().all()
+
+
+def test_the_band_is_the_bootstrap_interval_of_the_mean_over_seeds():
+    returns = np.random.default_rng(1).gamma(2.0, 100.0, 8)
+    runs = [constant("a", TASK, seed, value, 2) for seed, value in enumerate(returns)]
+    found = scores.curve(table(*runs), "cpu", "a", TASK, 0).iloc[0]
+    reference = stats.bootstrap(
+        (returns,), np.mean, method="percentile", n_resamples=20_000, rng=0
+    ).confidence_interval
+    width = reference.high - reference.low
+    np.testing.assert_allclose((found.low, found.high), reference, atol=0.06 * width)
+
+
+def test_a_warm_start_is_left_out_before_smoothing_and_episodes_count_from_there():
+    one = run(task="GridWorld", episodes=30, value=lambda e: 1000.0 if e <= 20 else float(e))
+    found = scores.curve(table(one), "cpu", "a", "GridWorld", 10, skip=20)
+    assert found.episode.tolist() == list(range(1, 11))
+    assert found["mean"][0] == np.mean(range(21, 27))
+
+
+def test_coverage_is_that_of_training():
+    one = run(episodes=3)
+    rows = [row._replace(coverage=9.0) if row.phase == "eval" else row for row in one.rows]
+    found = scores.curve(table(Run(one.header, rows)), "cpu", "a", TASK, 0, "coverage")
+    np.testing.assert_allclose(found["mean"], [0.001, 0.002, 0.003])
+
+
+def test_an_agent_without_runs_has_an_empty_curve():
+    assert scores.curve(table(run()), "cpu", "nobody", TASK, 20).empty
+
+
+def test_a_suite_curve_is_the_iqm_of_normalised_returns():
+    tasks, seeds, episodes = (TASK, "ReacherHard"), (0, 1, 2, 3), 6
+    returns = np.random.default_rng(2).uniform(0, 1000, (4, 2, episodes + 1))
+    runs = [
+        run("a", task, seed, episodes + place, lambda e, s=seed, p=place: returns[s, p, min(e, 6)])
+        for place, task in enumerate(tasks)
+        for seed in seeds
+    ]
+    found = scores.suite_curve(table(*runs), "cpu", "a", tasks, seeds, 0)
+    assert found.episode.tolist() == list(range(1, episodes + 1))  # the shortest run's
+    for index, episode in enumerate(found.episode):
+        normalised = [
+            (returns[:, place, episode] - lookup(task).random_return)
+            / (lookup(task).best_return - lookup(task).random_return)
+            for place, task in enumerate(tasks)
+        ]
+        assert found["mean"][index] == pytest.approx(stats.trim_mean(np.ravel(normalised), 0.25))
+    assert (found.seeds == 4).all() and (found.low <= found.high).all()

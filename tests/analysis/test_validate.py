@@ -1,0 +1,233 @@
+"""The validator: sound submissions pass, each unsound one is refused for its own reason."""
+
+import json
+import time
+
+import pytest
+
+from analysis.submissions.check_manifest import mean_score
+from analysis.submissions.read_folder import strict_json
+from analysis.submissions.schema import GROUPS, files_digest
+from analysis.submissions.validate import check, validate
+from explore_suite.__main__ import main
+from explore_suite.errors import UserError
+from explore_suite.tasks import BENCHMARK
+from tests.helpers.bad_submissions import BAD, CANARY, LOCAL, LOCAL_ID
+from tests.helpers.good_submission import csv_of, edit_header, good_files, rows_of, seal, write
+
+SECRET = "only the canary says this"
+
+
+@pytest.fixture(scope="module")
+def good():
+    return good_files()
+
+
+@pytest.fixture
+def folder(tmp_path, good):
+    (tmp_path / CANARY).write_text(SECRET)
+    write(tmp_path / "mine", good)
+    return tmp_path / "mine"
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_sound_submissions_pass(group):
+    report = check(good_files(group))
+    assert report.problems == []
+    assert len(report.runs) == 5 * len(GROUPS[group])
+    assert set(report.submission.scores) == set(GROUPS[group])
+
+
+def test_groups_partition_the_benchmark():
+    assert sorted(task for tasks in GROUPS.values() for task in tasks) == sorted(BENCHMARK)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_each_bad_submission_is_refused_for_its_own_reason(folder, name):
+    spoil, reasons = BAD[name]
+    spoil(folder)
+    problems = validate(folder).problems
+    assert any(reasons.split("|")[0] in line for line in problems), problems
+    for line in problems:
+        assert any(reason in line for reason in reasons.split("|")), line
+        assert line.isascii() and line.isprintable() and SECRET not in line
+    assert (folder.parent / CANARY).read_text() == SECRET
+
+
+def test_there_are_many_bad_ones():
+    assert len(BAD) >= 100
+    assert len({reasons for _, reasons in BAD.values()}) >= 75
+
+
+def test_all_problems_are_told_at_once(folder):
+    for name in ("http", "header: dirty", "rows: length", "hidden file"):
+        BAD[name][0](folder)
+    adversarial = folder / "runs/external/my-method/HallwayAdversarial-v0"
+    adversarial.rename(adversarial.with_name("Maze-v3"))
+    told = "\n".join(validate(folder).problems)
+    for reason in ("paper: String", "uncommitted", "line 6: length 999", "hidden", "Maze-v3",
+                   "HallwayAdversarial-v0/seed-000.csv: is missing"):  # fmt: skip
+        assert reason in told
+
+
+def test_a_bad_header_hides_no_fault_of_its_rows_and_the_other_way_round(folder):
+    BAD["rows: length"][0](folder)
+    BAD["header: 5.0 for 5"][0](folder)
+    (folder / LOCAL / "seed-001.csv").unlink()
+    edit_header(folder / LOCAL / "seed-001.json", finished=False)
+    told = "\n".join(validate(folder).problems)
+    for reason in ("seed-000.json: threads: Input", "seed-000.csv: line 6: length 999",
+                   "seed-001.csv: is missing", "seed-001.json: is not finished"):  # fmt: skip
+        assert reason in told
+
+
+def test_a_bad_header_is_still_compared_with_the_others(folder):
+    for seed in range(5):
+        edit_header(
+            folder / LOCAL / f"seed-00{seed}.json",
+            finished=False, config={"seed": seed}, source=f"my code {seed}",
+        )  # fmt: skip
+    told = validate(folder).problems
+    for what in ("is not finished", "its config is not that", "its source is not that"):
+        assert sum(what in line for line in told) == 5 - (what != "is not finished")
+
+
+def test_a_bad_field_of_submission_json_hides_no_other(folder):
+    for name in ("other schema", "seeds with a gap", "score too good"):
+        values = json.loads((folder / "submission.json").read_text())
+        BAD[name][0](folder)
+        changed = json.loads((folder / "submission.json").read_text())
+        assert changed != values
+    told = "\n".join(validate(folder).problems)
+    for reason in ("version: Input should be less", "without gaps, at least 5"):
+        assert reason in told
+    BAD["four seeds"][0](folder)
+    told = "\n".join(validate(folder).problems)
+    for reason in ("version: Input", "at least 5", "seed-004.csv: does not belong", "score 800.0"):
+        assert reason in told
+
+
+def test_a_fault_of_many_lines_is_one_line(folder):
+    rows = [row._replace(length=999) for row in rows_of(LOCAL_ID, 0)]
+    (folder / LOCAL / "seed-000.csv").write_bytes(csv_of(rows))
+    seal(folder)
+    (line,) = validate(folder).problems
+    assert line.endswith("line 2: length 999 where episodes take 1000 (and 199 more lines)")
+
+
+def test_seeds_of_a_policy_that_never_changes_may_agree(folder):
+    """As those of a script do; a return that changes, be it once, is told by one seed alone."""
+    rows = [row._replace(return_=5.0, success_steps=3) for row in rows_of(LOCAL_ID, 0)]
+    for seed in range(5):
+        (folder / LOCAL / f"seed-00{seed}.csv").write_bytes(csv_of(rows))
+    seal(folder)
+    about = json.loads((folder / "submission.json").read_text())
+    about["scores"][LOCAL_ID] = 5.0
+    (folder / "submission.json").write_text(json.dumps(about))
+    assert validate(folder).problems == []
+    rows[0] = rows[0]._replace(return_=6.0)
+    for seed in range(5):
+        (folder / LOCAL / f"seed-00{seed}.csv").write_bytes(csv_of(rows))
+    seal(folder)
+    problems = validate(folder).problems
+    assert len(problems) == 4 and all("the same episodes as seed 0" in line for line in problems)
+
+
+def test_a_linked_folder_and_a_file_are_refused(folder):
+    (folder.parent / "link").symlink_to(folder)
+    for path in (folder.parent / "link", folder / "submission.json"):
+        assert "is a link or no folder" in validate(path).problems[0]
+
+
+def test_too_many_files_stop_the_search(folder, monkeypatch):
+    monkeypatch.setattr("analysis.submissions.read_folder.MAX_ENTRIES", 12)
+    assert any("more than 12 files" in line for line in validate(folder).problems)
+
+
+def test_too_many_bytes_are_not_kept(folder, monkeypatch):
+    monkeypatch.setattr("analysis.submissions.read_folder.MAX_TOTAL_BYTES", 50_000)
+    assert any("larger than 50000 bytes together" in line for line in validate(folder).problems)
+
+
+def test_unreadable_files_are_named(folder, monkeypatch):
+    """Root reads everything, so the system's refusal is played."""
+    import os
+
+    real = os.open
+
+    def refuse(path, *arguments, **options):
+        if path == "seed-002.csv":
+            raise PermissionError(13, "Permission denied")
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert f"{LOCAL}/seed-002.csv: cannot be read: Permission denied" in validate(folder).problems
+
+
+def test_scores_are_those_of_hand_and_of_the_tables(good):
+    pytest.importorskip("pandas")
+    from analysis.stats.tables import episode_table, run_scores
+
+    report = check(good)
+    by_hand = []
+    for seed in range(5):
+        rows = [row for row in rows_of(LOCAL_ID, seed) if row.phase == "eval"]
+        by_hand.append(sum(row.return_ for row in rows[90:100]) / 10)
+    rows = [run.rows for run in report.runs if run.header.task == LOCAL_ID]
+    assert mean_score(LOCAL_ID, rows) == pytest.approx(sum(by_hand) / 5, rel=1e-12)
+    table = run_scores(episode_table(report.runs))
+    mean = table[table.task == "HallwayLocalOptimum"].score.mean()
+    assert mean == pytest.approx(report.submission.scores[LOCAL_ID], rel=1e-12)
+
+
+def test_deep_json_is_found_whatever_strings_hold():
+    assert strict_json(b'{"a": "[[[[[[[[[[[[[[[[[[[[[[\\"[["}') == {"a": "[" * 22 + '"[['}
+    with pytest.raises(ValueError, match="nested deeper than 16"):
+        strict_json(b'{"a": ' + b"[" * 16 + b"]" * 16 + b"}")
+    with pytest.raises(ValueError):
+        strict_json(b'"' + b'\\"' * 500_000)  # quadratic search would take hours
+
+
+def test_a_doubled_key_among_many_is_found_in_one_pass():
+    keys = ",".join(f'"{number:x}":0' for number in range(20_000))
+    began = time.process_time()
+    with pytest.raises(ValueError, match="key 4e1f occurs twice"):
+        strict_json(f'{{{keys},"4e1f":1}}'.encode())
+    assert time.process_time() - began < 2, "a search for each key takes several seconds"
+
+
+def test_the_command(folder, capsys):
+    from analysis.cli.validate import main as command
+
+    assert command([str(folder)]) == 0
+    told = capsys.readouterr().out
+    assert "sound: my-method, 2 tasks x 5 seeds" in told
+    assert files_digest(validate(folder).submission.files) in told
+    BAD["http"][0](folder)
+    BAD["hidden file"][0](folder)
+    assert command([str(folder)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3 and lines[-1].startswith("refused: 2 problems")
+
+
+def test_no_name_begins_a_line_or_ends_one(folder, capsys):
+    from analysis.cli.validate import main as command
+
+    (folder / "::stop-commands::x").write_text("")
+    strange = folder.rename(folder.with_name("a\n::error::\x1b[2Jb"))
+    assert command([str(strange)]) == 1
+    told = capsys.readouterr().out
+    assert told.isascii() and "\x1b" not in told and "::stop-commands::x: hidden" in told
+    assert not any(line.startswith("::") for line in told.splitlines())
+    with pytest.raises(UserError) as caught:
+        validate(strange.with_name("no\n::such"))
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("arguments", [["no/such/folder"], []])
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, monkeypatch, capsys):
+    monkeypatch.setitem(
+        main.__globals__["COMMANDS"], "validate", ("analysis.cli.validate:main", "")
+    )
+    assert main(["validate", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,127 @@
+"""A cell on a node of a cluster, with and without the sweep's storage; no cluster is needed."""
+
+import contextlib
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from baselines.sweep import ray
+from baselines.sweep.ray import Order, keep, work
+from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
+from explore_suite.errors import UserError
+from explore_suite.runs.store import ResultStore
+
+SPEC = RunSpec.of("random", "GridWorld", 3, "cpu", 2)
+HOW = RunOptions()
+
+
+def watch(trainer, rows):
+    """Nobody looks on."""
+
+
+@pytest.fixture
+def token(tmp_path):
+    """In the sweep's store; a node that cannot see it has storage of its own."""
+    (tmp_path / "store").mkdir()
+    path = tmp_path / "store" / ".sweep-token"
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """Where a node keeps its temporary files."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(ray.tempfile, "tempdir", str(folder))
+    return folder
+
+
+def rows(store):
+    (run,) = store.runs()
+    assert run.header.finished
+    return [row[:-1] for row in run.rows]
+
+
+def test_in_shared_storage_a_node_trains_in_the_sweeps_store(token, scratch, tmp_path):
+    order = Order(SPEC, HOW, token, None)
+    assert work(order, watch) == (True, {})
+    direct = ResultStore(tmp_path / "direct")
+    assert train(SPEC, direct, HOW, watch)
+    assert rows(order.store) == rows(direct)
+    assert not list(scratch.iterdir())
+
+
+def test_an_attempt_lost_after_its_end_is_not_repeated(token):
+    order = Order(SPEC, HOW, token, None)
+    work(order, watch)
+    path = order.store.path(SPEC.key, ".csv")
+    before = path.read_text(), path.stat().st_mtime_ns
+    assert work(order, watch) == (True, {})
+    assert (path.read_text(), path.stat().st_mtime_ns) == before
+
+
+def test_without_it_the_finished_files_travel(token, scratch, tmp_path):
+    token.unlink()
+    order = Order(SPEC, HOW, token, None)
+    finished, files = work(order, watch)
+    assert finished and not list(token.parent.iterdir()) and not list(scratch.iterdir())
+    direct = ResultStore(tmp_path / "direct")
+    train(SPEC, direct, HOW, watch)
+    begun_earlier = checkpoint_folder(order.store, SPEC.key)
+    begun_earlier.mkdir(parents=True)
+    (begun_earlier / "episode-000001.safetensors").touch()
+    keep(order.store, SPEC, files)
+    assert rows(order.store) == rows(direct)
+    folders = [store.path(SPEC.key, "").parent for store in (order.store, direct)]
+    names = [{path.name for path in folder.iterdir()} for folder in folders]
+    assert names[0] == names[1] and not begun_earlier.exists()
+    for suffix, content in files.items():
+        assert order.store.path(SPEC.key, suffix).read_bytes() == content
+
+
+def test_a_run_does_not_reach_the_store_while_another_process_writes_it(token, scratch):
+    token.unlink()
+    order = Order(SPEC, HOW, token, None)
+    _, files = work(order, watch)
+    with order.store.open(SPEC.header(1)), pytest.raises(UserError, match="another process"):
+        keep(order.store, SPEC, files)
+    assert not order.store.header(SPEC.key).finished
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_run_begun_with_other_settings_is_refused(shared, token, scratch):
+    order = Order(SPEC, HOW, token, None)
+    other = RunSpec.of("random", "GridWorld", 3, "cpu", 7)
+    with order.store.open(other.header(1)):
+        pass
+    held = order.store.path(SPEC.key, ".json").read_bytes()
+    if not shared:
+        token.unlink()
+    with pytest.raises(UserError, match="begun with another episodes"):
+        work(order._replace(held=held), watch)
+
+
+def test_a_second_attempt_waits_for_the_lock_of_the_first(token, monkeypatch):
+    order = Order(SPEC, HOW, token, None)
+    first = contextlib.ExitStack()
+    first.enter_context(order.store.open(SPEC.header(1)))
+    waits = []
+
+    def sleep(seconds):
+        waits.append(seconds)
+        if len(waits) == 3:
+            first.close()
+
+    clock = SimpleNamespace(sleep=sleep, monotonic=time.monotonic)
+    monkeypatch.setattr(ray, "time", clock)
+    assert work(order, watch).finished
+    assert len(waits) == 3
+
+
+def test_it_does_not_wait_for_ever(token, monkeypatch):
+    order = Order(SPEC, HOW, token, None)
+    monkeypatch.setattr(ray, "LOCK_SECONDS", 0.0)
+    with order.store.open(SPEC.header(1)), pytest.raises(UserError, match="another process"):
+        work(order, watch)

@@ -1,0 +1,82 @@
+"""The runs in results/: as sound as a stranger's must be, and of the presets' present settings."""
+
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from analysis import figures
+from analysis.cli import report
+from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.submissions import check_headers, check_rows
+from analysis.submissions.validate import validate
+from baselines.settings import resolve
+from explore_suite.tasks import lookup
+
+ROOT = Path(__file__).parents[2]
+
+
+def committed_files(folder: str) -> list[str]:
+    """What git knows of a folder, as paths from the root; other runs may be under way."""
+    if not (ROOT / ".git").exists():  # an unpacked archive holds committed files alone
+        found = (ROOT / folder).rglob("*")
+        return sorted(str(path.relative_to(ROOT)) for path in found if path.is_file())
+    command = ["git", "ls-files", folder]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.splitlines()
+
+
+HEADERS = [
+    path
+    for path in committed_files("results/runs")
+    if path.endswith(".json") and not path.endswith(".states.json")
+]
+
+SUBMISSIONS = sorted({path.split("/")[2] for path in committed_files("results/submissions")})
+
+
+@pytest.mark.parametrize("path", HEADERS)
+def test_a_committed_run_is_sound_and_of_todays_settings(path):
+    header, problems = check_headers.read((ROOT / path).read_bytes())
+    assert problems == []
+    sheet = lookup(header.task)
+    assert list(check_headers.check(header, sheet)) == []
+    assert path == f"results/runs/{header.key.place}.json"
+    rows = (ROOT / path).with_suffix(".csv").read_bytes()
+    assert check_rows.check_rows(rows, sheet, header.episodes)[1] == []
+    config = asdict(resolve(header.preset, header.agent, header.task))
+    assert header.config == json.loads(json.dumps(config))
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_a_committed_submission_is_sound(name):
+    report = validate(ROOT / "results" / "submissions" / name)
+    assert report.problems == [] and report.submission.agent == name
+
+
+def test_the_committed_report_is_that_of_the_committed_runs(tmp_path):
+    for path in committed_files("results"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes((ROOT / path).read_bytes())
+    for name in ("leaderboard", "reproduction"):
+        report.OUTPUTS[name](tmp_path / "results" / "runs", tmp_path / "new", "cpu")
+    for name in ("leaderboard.md", "REPRODUCTION.md"):
+        made, held = (tmp_path / folder / name for folder in ("new", "results"))
+        assert made.read_bytes() == held.read_bytes(), f"{name}: run explore-suite report"
+    numbers = Numbers(tmp_path / "results" / "runs", "cpu")
+    assert committed_files("results/figures") == [
+        f"results/figures/{name}.{suffix}"
+        for name in sorted(figures.FIGURES)
+        if drawable(name, numbers)
+        for suffix in ("png", "svg")
+    ]
+
+
+def drawable(name: str, numbers: Numbers) -> bool:
+    try:
+        figures.FIGURES[name](numbers)
+    except NotEnoughRuns:
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""The originals are dm_control's own tasks, and the explore variants differ only where they say."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from explore_suite.envs.dm_control_import import control, finger, reacher, rewards
+from explore_suite.tasks import lookup
+from explore_suite.tools.measure import solution
+
+UPSTREAM = {
+    "BallInCupCatch": ("ball_in_cup", "catch"),
+    "ReacherHard": ("reacher", "hard"),
+    "FingerTurnHard": ("finger", "turn_hard"),
+    "WalkerWalk": ("walker", "walk"),
+}
+STEPS = 1000
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+def flat(observation):
+    """dm_control's observation in its own order, in its own precision."""
+    return np.concatenate([np.ravel(value) for value in observation.values()])
+
+
+def observe(env):
+    """Our observation before it is cast to float32."""
+    return flat(env.unwrapped.task.get_observation(env.unwrapped.physics))
+
+
+@pytest.mark.parametrize("name", UPSTREAM)
+@pytest.mark.parametrize("seed", [0, 12345])
+def test_originals_equal_dm_control_bit_for_bit(make, name, seed):
+    from dm_control import suite
+
+    theirs = suite.load(*UPSTREAM[name], task_kwargs={"random": seed})
+    ours = make(lookup(name))
+    obs, _ = ours.reset(seed=seed)
+    timestep = theirs.reset()
+    np.testing.assert_array_equal(observe(ours), flat(timestep.observation))
+    rng = np.random.default_rng(seed)
+    for step in range(STEPS):
+        action = rng.uniform(-1.2, 1.2, lookup(name).action_dim)  # beyond the box at times
+        obs, reward, _, truncated, _ = ours.step(action)
+        timestep = theirs.step(action)
+        np.testing.assert_array_equal(observe(ours), flat(timestep.observation))
+        np.testing.assert_array_equal(obs, flat(timestep.observation).astype(np.float32))
+        assert reward == timestep.reward
+        assert truncated == timestep.last() == (step == STEPS - 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["BallInCupExplore", "FingerExplore", "WalkerExplore", "ReacherExplore"]
+)
+def test_explore_variants_move_as_their_originals(make, name):
+    """From one physical state, with one model, both give the same observations for 1000 steps."""
+    ours, original = make(lookup(name)), make(lookup(lookup(name).partner))
+    ours.reset(seed=solution(lookup(name))[0]), original.reset(seed=2)
+    a, b = ours.unwrapped.physics, original.unwrapped.physics
+    if name == "ReacherExplore":  # its one declared difference in the model
+        b.named.model.jnt_limited["shoulder"] = 1
+        b.named.model.jnt_range["shoulder"] = (0, 2 * np.pi)
+    b.model.geom_pos[:], b.model.site_pos[:] = a.model.geom_pos, a.model.site_pos
+    for physics in (a, b):
+        physics.set_state(a.get_state(sig=STATE), sig=STATE)
+        physics.forward()
+    np.testing.assert_array_equal(a.model.geom_size, b.model.geom_size)
+    np.testing.assert_array_equal(a.model.site_size, b.model.site_size)
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (STEPS, lookup(name).action_dim))
+    _, solution_actions = solution(lookup(name))
+    actions[: len(solution_actions)] = solution_actions
+    total = 0.0
+    for action in actions:
+        _, reward, *_ = ours.step(action)
+        _, original_reward, *_ = original.step(action)
+        np.testing.assert_array_equal(observe(ours), observe(original))
+        if name != "WalkerExplore":
+            assert reward == original_reward
+        total += reward
+    assert total > 1, "no step was paid, so rewards were not compared"
+
+
+def test_reacher_shoulder_limit_equals_a_limit_in_the_xml(make):
+    """Setting the limit on the loaded model is the same as writing it into the XML."""
+    xml, assets = reacher.get_model_and_assets()
+    text = xml.decode() if isinstance(xml, bytes) else xml
+    limited = text.replace(
+        '<joint name="shoulder"/>', '<joint name="shoulder" limited="true" range="0 360"/>'
+    )
+    assert limited != text
+    theirs = control.Environment(
+        reacher.Physics.from_xml_string(limited, assets), reacher.Reacher(0.015, random=0)
+    )
+    theirs.reset()
+    ours = make(lookup("ReacherExplore"))
+    ours.reset(seed=0)
+    a, b = ours.unwrapped.physics, theirs.physics
+    b.model.geom_pos[:] = a.model.geom_pos
+    for physics in (a, b):
+        physics.set_state(a.get_state(sig=STATE), sig=STATE)
+        physics.forward()
+    for action in np.random.default_rng(0).uniform(-1, 1, (300, 2)):
+        ours.step(action)
+        np.testing.assert_array_equal(observe(ours), flat(theirs.step(action).observation))
+
+
+def test_walker_explore_pays_speed_all_or_nothing(make):
+    """The reward, recomputed from the physics: shaped standing, speed only from 1 m/s on."""
+    env = make(lookup("WalkerExplore"))
+    physics = env.unwrapped.physics
+    rng = np.random.default_rng(0)
+    fast = 0
+    for seed in range(3):
+        env.reset(seed=seed)
+        for _ in range(300):
+            _, reward, *_ = env.step(rng.choice([-1.0, 1.0], 6))
+            height = physics.named.data.xpos["torso", "z"]
+            standing = rewards.tolerance(height, bounds=(1.2, np.inf), margin=0.6)
+            stand = (3 * standing + (1 + physics.named.data.xmat["torso", "zz"]) / 2) / 4
+            speed = physics.named.data.sensordata["torso_subtreelinvel"][0]
+            assert reward == pytest.approx(stand if speed >= 1 else stand / 6, rel=1e-12)
+            fast += speed >= 1
+    assert fast > 10, "no step was fast enough to test the paid part"
+
+
+def test_finger_starts_outside_its_limit_and_is_thrown_back(make):
+    """Published quirk: from 2.36, 3.14 and 3.93 rad it settles near 1.79, 1.56 and 1.33 rad."""
+    env = make(lookup("FingerExplore"))
+    for start, settled in ((2.356, 1.79), (np.pi, 1.56), (3.927, 1.33)):
+        env.reset(seed=0)
+        physics = env.unwrapped.physics
+        assert isinstance(physics, finger.Physics)
+        with physics.reset_context():
+            physics.named.data.qpos["proximal"] = start
+            physics.named.data.qpos["hinge"] = np.pi
+        for _ in range(10):
+            env.step(np.zeros(2))
+        assert physics.named.data.qpos["proximal"][0] == pytest.approx(settled, abs=0.05)
+
+
+def test_reacher_starts_below_its_limit_and_is_thrown_back(make):
+    """Published quirk: from -0.785 rad to -0.72, -0.60, -0.45, -0.17 and at last to 0.84."""
+    env = make(lookup("ReacherExplore"))
+    env.reset(seed=0)
+    physics = env.unwrapped.physics
+    with physics.reset_context():
+        physics.named.data.qpos["shoulder"] = -0.785
+    shoulder = []
+    for _ in range(400):
+        obs, *_ = env.step(np.zeros(2))
+        shoulder.append(obs[0])
+    np.testing.assert_allclose(
+        [shoulder[i] for i in (0, 1, 2, 4)], [-0.72, -0.60, -0.45, -0.17], atol=0.02
+    )
+    assert shoulder[-1] == pytest.approx(0.84, abs=0.03)

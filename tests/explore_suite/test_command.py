@@ -1,0 +1,181 @@
+"""The `explore-suite` command, as a person types it."""
+
+import io
+import json
+import shlex
+import subprocess
+import sys
+
+import imageio.v3 as imageio
+import pytest
+
+from explore_suite import TASKS
+from explore_suite.__main__ import COMMANDS, main
+from explore_suite.cli.console import table
+from tests.helpers.good_submission import good_files, write
+
+
+def run(*arguments, **kwargs):
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "explore_suite", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **kwargs,
+    )
+
+
+def test_without_arguments_it_teaches():
+    result = run()
+    assert result.returncode == 2
+    for name in COMMANDS:
+        assert name in result.stdout
+    assert run("--help").returncode == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name):
+    result = run(name, "--help")
+    assert result.returncode == 0
+    assert f"explore-suite {name}" in result.stdout
+
+
+def test_list_names_every_task(capsys):
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out
+    for sheet in TASKS.values():
+        assert sheet.name in lines and f"{sheet.random_return:.1f}" in lines
+
+
+def test_list_as_json_has_everything(capsys):
+    main(["list", "--json"])
+    records = json.loads(capsys.readouterr().out)
+    assert [record["id"] for record in records] == list(TASKS)
+    for record, sheet in zip(records, TASKS.values(), strict=True):
+        assert len(record["observation"]) == sheet.obs_dim
+        assert record["count_scale"] == sheet.count_scale
+        assert record["benchmark"] == sheet.benchmark
+
+
+def test_list_in_a_terminal_is_a_rich_table():
+    """`script` gives the command a terminal; the table then has a drawn line."""
+    result = subprocess.run(
+        ["script", "-qec", f"{sys.executable} -m explore_suite list", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "───" in result.stdout and "GridWorld" in result.stdout
+
+
+def test_a_strangers_name_is_text_in_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        """Standard output that says it is one."""
+
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    name = "[red]SAC[link=https://evil.example]+DEEP[/link]"
+    table("a task", ("method", "score"), [(name, "1")])
+    assert "───" in sys.stdout.getvalue() and name in sys.stdout.getvalue()
+
+
+def piped(*arguments):
+    """The command in a pipe that nobody reads, and the pipe's exit code."""
+    command = f"set -o pipefail; {sys.executable} -m explore_suite {shlex.join(arguments)} | true"
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+
+def test_a_pipe_that_nobody_reads_is_no_success_and_no_traceback():
+    result = piped("list")
+    assert (result.returncode, result.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(("spoilt", "code"), [(False, 0), (True, 1)])
+def test_the_verdict_on_a_submission_stands_whoever_listens(tmp_path, spoilt, code):
+    write(tmp_path / "mine", good_files("grid"))
+    if spoilt:
+        (tmp_path / "mine" / "x").write_text("")
+    result = piped("validate", str(tmp_path / "mine"))
+    assert (result.returncode, result.stderr) == (code, "")
+
+
+def test_doctor_reports_each_part(capsys):
+    assert main(["doctor"]) == 0
+    lines = capsys.readouterr().out
+    for part in ("mujoco", "tasks", "GL egl", "GL osmesa", "C++ compiler", "torch", "threads"):
+        assert part in lines
+    assert "behave as published" in lines
+
+
+def test_doctor_says_what_to_install(monkeypatch, capsys):
+    from explore_suite.cli import doctor
+
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    monkeypatch.setitem(doctor._PACKAGES, "video", ("no-such-package",))
+    monkeypatch.setattr(doctor, "_OPEN_CONTEXT", "raise SystemExit(1)")
+    assert doctor.main([]) == 0, "none of these is needed to run the environments"
+    lines = capsys.readouterr().out
+    assert "pip install 'explore-suite[video]'" in lines
+    assert "apt-get install g++" in lines
+    assert "apt-get install libegl1" in lines
+
+
+def test_doctor_fails_when_the_core_is_broken(monkeypatch, capsys):
+    from explore_suite.cli import doctor
+
+    monkeypatch.setitem(doctor._PACKAGES, "core", ("no-such-package",))
+    assert doctor.main([]) == 1
+
+
+@pytest.mark.parametrize("suffix", ["mp4", "gif", "png"])
+def test_watch_writes_each_format(tmp_path, suffix):
+    out = tmp_path / "new" / f"film.{suffix}"
+    result = run("watch", "HallwayLocalOptimum", "--out", str(out), "--steps", "5")
+    assert result.returncode == 0, result.stderr
+    assert str(out) in result.stdout and "return" in result.stdout
+    frames = imageio.imread(out)
+    assert frames.shape[-3:-1] == (160, 720)
+    assert frames.std() > 5, "the picture is empty"
+    if suffix == "mp4":
+        assert imageio.immeta(out)["fps"] == 50
+        assert len(frames) == 5
+
+
+def test_watch_shows_progress_and_default_name(tmp_path):
+    result = run("watch", "GridWorld", "--steps", "3", "--policy", "zero", cwd=tmp_path)
+    assert (tmp_path / "GridWorld.mp4").exists()
+    assert "GridWorld" in result.stderr and "3/3" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["watch", "WalkerExplor"], "did you mean WalkerExplore"),
+        (["watch", "GridWorld", "--out", "film.avi"], ".mp4, .gif, .png"),
+        (["watch", "GridWorld", "--steps", "0"], "from 1 to 100"),
+        (["watch", "GridWorld", "--steps", "101"], "from 1 to 100"),
+        (["watch", "GridWorld", "--seed", "-1"], "--seed must be 0 or more"),
+        (["watch", "GridWorld", "--out", "/proc/no/film.png", "--steps", "1"], "cannot write"),
+        (["dance"], "commands are list"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, message):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1 and "Traceback" not in result.stderr
+
+
+def test_watch_without_gl_says_what_to_install():
+    result = run(
+        "watch",
+        "ReacherHard",
+        "--steps",
+        "2",
+        env={"PYOPENGL_PLATFORM": "glx"},
+    )
+    assert result.returncode == 2
+    assert "apt-get install libegl1" in result.stderr and "Traceback" not in result.stderr

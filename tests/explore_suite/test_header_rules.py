@@ -1,0 +1,73 @@
+"""What a header may hold, when a run begins as when it is handed in."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+import explore_suite
+from analysis.submissions import check_headers
+from explore_suite.errors import UserError
+from explore_suite.runs import header_rules, provenance
+from explore_suite.runs.format import dump_header
+from explore_suite.tasks import lookup
+from tests.helpers.good_submission import header_of
+
+TASK = "ExploreSuite/GridWorld-v0"
+DEEP: dict = {}
+for _ in range(5000):
+    DEEP = {"a": DEEP}
+REFUSED = {
+    "line break": ({"config": {"note": "a\nb"}}, "control character U\\+000A"),
+    "long text": ({"config": {"note": "x" * 201}}, "more than 200 characters"),
+    "deep": ({"config": {"a": {"b": {"c": {"d": [1]}}}}}, "nested deeper than 4"),
+    "huge": ({"config": {str(n): n for n in range(201)}}, "201 values, more than 200"),
+    "large number": ({"config": {"a": {"updates": 1e9}}}, "not below 1e\\+09"),
+    "our preset": ({"preset": "cpu"}, "preset cpu is that of `explore-suite train`"),
+    "badge": ({"agent": "sac.Verified"}, "the word verified"),
+    "many threads": ({"threads": 1025}, "threads must be 1 to 1024"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_run_is_refused_when_it_begins_as_when_it_is_handed_in(name, tmp_path):
+    options, reason = REFUSED[name]
+    with pytest.raises(UserError, match=f"cannot be submitted: .*{reason}"):
+        explore_suite.record(TASK, **{"agent": "mine", "seed": 0, "results": tmp_path} | options)
+    assert list(tmp_path.iterdir()) == [], "nothing was begun"
+    header = replace(header_of(TASK, 0), **options)
+    read, problems = check_headers.read(dump_header(header).encode())
+    problems += check_headers.check(read, lookup(TASK))
+    assert len(problems) == 1
+    pytest.raises(UserError, header_rules.require, header).match(reason)
+
+
+def test_a_config_too_deep_to_be_written_is_one_line(tmp_path):
+    with pytest.raises(UserError, match="config must hold what JSON can"):
+        explore_suite.record(TASK, "mine", 0, tmp_path, config=DEEP)
+
+
+def test_whatever_is_just_within_the_rules_is_taken(tmp_path):
+    config = {
+        "a": {"b": {"c": {"d": 1}}},
+        "note": "x" * 200,
+        "rate": -1e8,
+        "on": True,
+        "none": None,
+    }
+    config |= {f"key {n}": n for n in range(200 - 8)}
+    explore_suite.record(TASK, "mine", 0, tmp_path, config=config).close()
+
+
+@pytest.mark.parametrize("dirty", [True, False, None])
+def test_uncommitted_code_is_told_when_the_run_begins(dirty, tmp_path, monkeypatch, caplog):
+    commit = None if dirty is None else "0" * 40
+    monkeypatch.setattr(provenance, "checkout", lambda: {"commit": commit, "dirty": dirty})
+    with caplog.at_level(logging.WARNING):
+        explore_suite.record(TASK, "mine", 0, tmp_path).close()
+    assert ("uncommitted changes: commit them first" in caplog.text) == bool(dirty)
+
+
+def test_a_long_run_is_told_that_it_cannot_be_submitted(tmp_path, caplog):
+    explore_suite.record(TASK, "mine", 0, tmp_path, episodes=5001).close()
+    assert "more than 5000 episodes cannot be submitted" in caplog.text

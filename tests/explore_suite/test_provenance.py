@@ -1,0 +1,108 @@
+"""What a header says of the code behind a run: the package's own commit, or that it is unknown."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import explore_suite
+from explore_suite.runs import provenance
+from explore_suite.runs.provenance import checkout
+
+PACKAGE = Path(explore_suite.__file__).parent
+UNKNOWN = {"commit": None, "dirty": None}
+
+
+def git(folder, *arguments):
+    """Output of a git command that must succeed."""
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    command = ["git", "-C", str(folder), *who, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def repository(folder):
+    """A repository with all files of the folder in its first commit; that commit."""
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "first")
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A checkout of the package: the folder of the package in it, and the commit."""
+    package = tmp_path / "checkout" / PACKAGE.name
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package.parent / "results").mkdir()
+    shutil.copy(PACKAGE.parent / "pyproject.toml", package.parent)
+    return package, repository(package.parent)
+
+
+def test_a_checkout_names_its_commit_and_its_changes(own):
+    package, commit = own
+    assert checkout(package) == {"commit": commit, "dirty": False}
+    (package.parent / "results" / "run.csv").write_text("data, not code")
+    assert checkout(package) == {"commit": commit, "dirty": False}
+    (package / "reacher.py").write_text("changed")
+    assert checkout(package) == {"commit": commit, "dirty": True}
+
+
+def test_a_new_file_is_a_change_whatever_the_users_settings(own):
+    package, commit = own
+    git(package, "config", "status.showUntrackedFiles", "no")
+    (package / "new.py").write_text("")
+    assert checkout(package) == {"commit": commit, "dirty": True}
+
+
+@pytest.mark.parametrize("place", [".venv/lib/python3/site-packages", "vendored", "."])
+@pytest.mark.parametrize("committed", [False, True])
+def test_the_repository_around_an_installed_copy_is_not_the_packages(place, committed, tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\n')
+    if not committed:
+        repository(tmp_path)
+    package = tmp_path / place / PACKAGE.name
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    if committed:
+        repository(tmp_path)
+    assert checkout(package) == UNKNOWN
+
+
+def test_outside_of_any_repository_nothing_is_known(tmp_path):
+    (tmp_path / PACKAGE.name).mkdir()
+    assert checkout(tmp_path / PACKAGE.name) == UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"])
+def test_git_variables_do_not_mislead(name, own, tmp_path, monkeypatch):
+    package, commit = own
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "file").write_text("")
+    assert repository(other) != commit
+    target = {"GIT_DIR": ".git", "GIT_WORK_TREE": ".", "GIT_INDEX_FILE": ".git/index"}[name]
+    monkeypatch.setenv(name, str(other / target))
+    assert checkout(package) == {"commit": commit, "dirty": False}
+    assert checkout(other) == UNKNOWN
+
+
+def test_with_a_broken_index_changes_are_unknown(own):
+    package, commit = own
+    (package.parent / ".git" / "index").write_bytes(b"broken")
+    assert checkout(package) == {"commit": commit, "dirty": None}
+
+
+def test_a_git_that_takes_too_long_or_is_missing_says_nothing(own, monkeypatch):
+    package, commit = own
+    real = subprocess.run
+
+    def slow(command, **options):
+        if "status" in command:
+            raise subprocess.TimeoutExpired(command, options["timeout"])
+        return real(command, **options)
+
+    monkeypatch.setattr(provenance.subprocess, "run", slow)
+    assert checkout(package) == {"commit": commit, "dirty": None}
+    monkeypatch.setattr(provenance.subprocess, "run", real)
+    monkeypatch.setenv("PATH", "")
+    assert checkout(package) == UNKNOWN

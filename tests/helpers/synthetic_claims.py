@@ -1,0 +1,220 @@
+"""Invented runs whose claims are known beforehand: three seeds, returns that jump once, and when.
+
+With three seeds the 95 % interval of a mean reaches 2.48 standard deviations to either side.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from scipy import stats
+
+from analysis.claims.samples import Evidence
+from analysis.stats.intervals import Estimate
+from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, Numbers
+from analysis.stats.tables import episode_table
+from explore_suite.runs.format import EpisodeRow, Run, dump_header, fault
+from explore_suite.runs.store import LeftOut, ResultStore
+from explore_suite.tasks import lookup
+from tests.helpers import synthetic
+
+GRID, NEAR, TINY = "GridWorld", "HallwayLocalOptimum", "HallwayAdversarial"
+Course = Callable[[int], float]  # of a number, by episode
+Levels = Sequence[float]  # one per seed
+
+
+def run(
+    agent: str, task: str, seed: int, episodes: int, earned: Course, covered: Course = lambda e: 0.0
+) -> Run:
+    """A finished run with these evaluation returns and this coverage of training."""
+    header = synthetic.header(synthetic.Cell(agent, task, seed, episodes), finished=True)
+    steps = lookup(task).horizon
+    rows = [
+        EpisodeRow(phase, e, e * steps, returned, steps, 0, covered(e), 1.0 * e)
+        for e in range(1, episodes + 1)
+        for phase, returned in (("train", 0.0), ("eval", earned(e)))
+    ]
+    return Run(header, rows)
+
+
+def write(root: Path, runs: Iterable[Run]) -> None:
+    """A store of these runs, finished or not as their headers say."""
+    store = ResultStore(root)
+    for header, rows in runs:
+        with store.open(dataclasses.replace(header, finished=False)) as writer:
+            for row in rows:
+                writer.append(row)
+        if header.finished:  # written as it is: the writer would not finish a damaged run
+            store.path(header.key, ".json").write_text(dump_header(header))
+
+
+def evidence(runs: Iterable[Run]) -> Evidence:
+    sound, left_out = [], []
+    for one in runs:
+        problem = fault(*one)
+        if problem is None:
+            sound.append(one)
+        else:
+            left_out.append(LeftOut(one.header.key.place, problem, one.header))
+    return Evidence(Numbers(Path("nowhere"), "cpu", episode_table(sound), left_out=left_out))
+
+
+def student(*values: float) -> Estimate:
+    """The mean of the values and its 95 % interval by Student's distribution, from scipy."""
+    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    return Estimate(sum(values) / len(values), low, high, len(values))
+
+
+def jump(start: float, level: float) -> Course:
+    """Nothing before an episode, this much from there on."""
+    return lambda episode: level if episode >= start else 0.0
+
+
+def steady(levels: Mapping[str, Levels], tasks: Sequence[str], episodes: int) -> list[Run]:
+    """Every agent earns its normalised level on every task in every evaluation, by seed."""
+    runs = []
+    for task in tasks:
+        sheet = lookup(task)
+        span = sheet.best_return - sheet.random_return
+        for agent, of_seeds in levels.items():
+            for seed, level in enumerate(of_seeds):
+                earned = jump(1, sheet.random_return + level * span)
+                runs.append(run(agent, task, seed, episodes, earned, jump(1, level)))
+    return runs
+
+
+def warm(returns: Mapping[str, Levels], speeds: Mapping[str, float]) -> list[Run]:
+    """Warm-started grid runs: a level of returns by seed, coverage growing at a constant rate."""
+    return [
+        run(f"{agent}.warm", GRID, seed, 300, jump(21, level), _growing(0.1, 20, speeds[agent]))
+        for agent, levels in returns.items()
+        for seed, level in enumerate(levels)
+    ]
+
+
+def covering(at_100: Mapping[str, Levels]) -> list[Run]:
+    """Grid runs that have covered this much after episode 100, by seed."""
+    return [
+        run(agent, GRID, seed, 110, jump(1, 0.0), _growing(0.0, 0, level / 100))
+        for agent, levels in at_100.items()
+        for seed, level in enumerate(levels)
+    ]
+
+
+def arriving(task: str, episodes: int, starts: Mapping[str, Levels], level: float) -> list[Run]:
+    """Runs that earn nothing before an episode of their own, by seed, and this much afterwards."""
+    return [
+        run(agent, task, seed, episodes, jump(start, level))
+        for agent, of_seeds in starts.items()
+        for seed, start in enumerate(of_seeds)
+    ]
+
+
+def _growing(floor: float, since: int, rate: float) -> Course:
+    return lambda episode: min(1.0, floor + rate * max(0, episode - since))
+
+
+def _by_task(tasks: Sequence[str], differences: Sequence[Levels]) -> list[Run]:
+    """SAC at one half, BBE so much above it, by task and seed."""
+    return [
+        one
+        for task, values in zip(tasks, differences, strict=True)
+        for one in steady({"sac": (0.5,) * 3, "sac_bbe": [0.5 + v for v in values]}, [task], 110)
+    ]
+
+
+def efficiency(deep: Levels, sac: Levels) -> list[Run]:
+    """DEEP and SAC solve explore tasks at these episodes of 110, DEEP the originals at 10."""
+    runs = [one for task in EXPLORE
+            for one in arriving(task, 110, {"sac_deep": deep, "sac": sac}, 900.0)]  # fmt: skip
+    return runs + [
+        one for task in ORIGINAL for one in arriving(task, 110, {"sac_deep": (10,) * 3}, 900.0)
+    ]
+
+
+NEVER = 999  # an episode beyond every budget
+GOOD, FAIR, POOR, MIXED = (0.9,) * 3, (0.6, 0.5, 0.4), (0.1,) * 3, (0.1, 0.5, 0.9)
+# As far from FAIR in every seed: sure even as one test of many.
+ABOVE, BELOW = (1.0, 0.9, 0.8), (0.2, 0.1, 0.0)
+WORSE, EQUAL, BETTER, UNCLEAR = (
+    (-0.4, -0.3, -0.2),
+    (-0.03, 0, 0.03),
+    (0.2, 0.3, 0.4),
+    (-0.3, 0, 0.3),
+)
+SURELY_BETTER, SURELY_EQUAL = (0.3, 0.31, 0.32), (-0.01, 0, 0.01)
+_BEST, _LOW, _WIDE = (23.0,) * 3, (5.0,) * 3, (3.0, 20.0, 23.0)
+_SPEEDS = {"ddqn": 1e-4, "ddqn_bbe": 1e-3, "ddqn_deep": 5e-3}
+_SCALES = {f"sac_bbe.scale_{scale}": POOR for scale in ("0.01", "0.1", "10")}
+_SMALL, _ALL = "sac_deep.rows_512", "sac_deep.rows_all"
+
+
+def _c1(bbe: Levels, deep: Levels) -> list[Run]:
+    return warm({"ddqn": _BEST, "ddqn_bbe": bbe, "ddqn_deep": deep}, _SPEEDS)
+
+
+def _c2(deep: Levels, **speeds: float) -> list[Run]:
+    return warm({"ddqn": _BEST, "ddqn_bbe": _LOW, "ddqn_deep": deep}, _SPEEDS | speeds)
+
+
+def _c3(bbe: Levels) -> list[Run]:
+    return covering({"random": (0.2,) * 3, "ddqn_bbe.pure": bbe, "ddqn_deep.pure": (0.95,) * 3})
+
+
+def _c4(bbe: Levels) -> list[Run]:
+    return covering({"ddqn": (0.1,) * 3, "ddqn_bbe": bbe, "ddqn_deep": (0.8, 0.78, 0.76)})
+
+
+def _c5(*sac: float) -> list[Run]:
+    earned = {"sac": sac, "sac_deep": (830.0, 800.0, 700.0)}
+    return [run(agent, NEAR, seed, 100, jump(1, level))
+            for agent, levels in earned.items() for seed, level in enumerate(levels)]  # fmt: skip
+
+
+def _c6(*deep: float) -> list[Run]:
+    return arriving(TINY, 60, {"sac": (5, 6, 7), "sac_deep": deep}, 900.0)
+
+
+def _deep(deep: Levels, tasks: Sequence[str], episodes: int = 110) -> list[Run]:
+    return steady({"sac_bbe": FAIR, "sac_deep": deep, "sac": FAIR}, tasks, episodes)
+
+
+def _c15(triple: Levels) -> list[Run]:
+    third = "sac_deep.kernel_third"
+    return steady({"sac_deep": FAIR, third: FAIR, "sac_deep.kernel_triple": triple}, EXPLORE, 110)
+
+
+# Claim -> runs of which it holds, fails, is not decided.
+SCENARIOS: dict[str, tuple[Callable[[], list[Run]], ...]] = {
+    "C1": (lambda: _c1(_LOW, _BEST), lambda: _c1(_LOW, _LOW), lambda: _c1(_LOW, _WIDE)),
+    "C2": (lambda: _c2(_BEST), lambda: _c2(_BEST, ddqn_deep=1e-3), lambda: _c2(_WIDE)),
+    "C3": (lambda: _c3((0.4,) * 3), lambda: _c3((0.25,) * 3), lambda: _c3((0.2, 0.3, 0.5))),
+    "C4": (lambda: _c4((0.2, 0.21, 0.22)), lambda: _c4((0.4,) * 3), lambda: _c4((0.1, 0.3, 0.5))),
+    "C5": (lambda: _c5(90, 96, 102), lambda: _c5(830, 820, 800), lambda: _c5(96, 96, 830)),
+    "C6": (lambda: _c6(15, 20, 22), lambda: _c6(2, 3, 4), lambda: _c6(1, 20, 40)),
+    "C7": (lambda: _deep(GOOD, ORIGINAL), lambda: _deep(BELOW, ORIGINAL),
+           lambda: _deep(MIXED, ORIGINAL)),
+    "C8": (lambda: _by_task(ORIGINAL, (WORSE, EQUAL, WORSE, EQUAL)),
+           lambda: _by_task(ORIGINAL, (WORSE, SURELY_BETTER, UNCLEAR, EQUAL)),
+           lambda: _by_task(ORIGINAL, (WORSE, EQUAL, UNCLEAR, EQUAL))),
+    "C9": (lambda: _deep(GOOD, EXPLORE), lambda: _deep(BELOW, EXPLORE),
+           lambda: _deep(MIXED, EXPLORE)),
+    "C10": (lambda: _by_task(EXPLORE, (WORSE, BETTER, WORSE, BETTER)),
+            lambda: _by_task(EXPLORE, (WORSE, BETTER, SURELY_EQUAL, BETTER)),
+            lambda: _by_task(EXPLORE, (WORSE, BETTER, UNCLEAR, BETTER))),
+    "C11": (lambda: _deep(GOOD, SUITE), lambda: _deep(BELOW, SUITE), lambda: _deep(MIXED, SUITE)),
+    "C12": (lambda: _deep(FAIR, SUITE), lambda: _deep(BELOW, SUITE), lambda: _deep(MIXED, SUITE)),
+    "C13": (lambda: steady({"sac_2q": POOR, "sac_bbe": FAIR}, SUITE, 110),
+            lambda: steady({"sac_2q": ABOVE, "sac_bbe": FAIR}, SUITE, 110),
+            lambda: steady({"sac_2q": MIXED, "sac_bbe": FAIR}, SUITE, 110)),
+    "C14": (lambda: steady({"sac_bbe": FAIR} | _SCALES, SUITE, 110),
+            lambda: steady({"sac_bbe": FAIR} | _SCALES | {"sac_bbe.scale_0.1": ABOVE}, SUITE, 110),
+            lambda: steady({"sac_bbe": MIXED} | _SCALES | {"sac_bbe.scale_10": FAIR}, SUITE, 110)),
+    "C15": (lambda: _c15((0.6, 0.55, 0.4)), lambda: _c15(BELOW), lambda: _c15(MIXED)),
+    "C16": (lambda: steady({_SMALL: (0.6, 0.5, 0.39), _ALL: FAIR}, EXPLORE, 110),
+            lambda: steady({_SMALL: POOR, _ALL: FAIR}, EXPLORE, 110),
+            lambda: steady({_SMALL: MIXED, _ALL: FAIR}, EXPLORE, 110)),
+    "C17": (lambda: efficiency((11, 12, 13), (60, 70, NEVER)),
+            lambda: efficiency((50, 50, 50), (60, 60, 61)),
+            lambda: efficiency((11, 12, 30), (60, 70, 50))),
+}  # fmt: skip
