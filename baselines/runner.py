@@ -7,7 +7,6 @@ from typing import NamedTuple
 import gymnasium
 
 from baselines.agent import Agent, State, Transition
-from baselines.training import checkpoint
 from explore_suite.runs.format import EpisodeRow
 from explore_suite.runs.protocol import RunLog, run_envs
 
@@ -28,12 +27,9 @@ class Trainer:
     It can be checkpointed between episodes.
     """
 
-    def __init__(
-        self, agent: Agent, task: str, *, seed: int,
-        dump: Path | None = None, videos: Path | None = None,
-    ) -> None:  # fmt: skip
-        """`dump` is for the agent's state if a quantity stops being finite, `videos` for films."""
-        self.agent, self.dump = agent, dump
+    def __init__(self, agent: Agent, task: str, *, seed: int, videos: Path | None = None) -> None:
+        """`videos` is a folder for films of some evaluations."""
+        self.agent = agent
         self.log = RunLog(task, seed)
         render_mode = None if videos is None else "rgb_array"
         self.env, self.eval_env = run_envs(task, self.log, render_mode=render_mode)
@@ -43,15 +39,14 @@ class Trainer:
     def next_episode(self) -> EpisodeResult:
         """Trains for one episode and evaluates once.
 
-        A quantity that stops being finite stops the run: a FloatingPointError names the step, the
-        quantity and the file with the agent's state.
+        A quantity that stops being finite stops the run: a FloatingPointError names the episode,
+        the step and the quantity.
         """
         try:
             info = train_episode(self.agent, self.env)
             evaluate(self.agent, self.eval_env)
         except FloatingPointError as error:
-            number = self.log.episode + 1
-            raise FloatingPointError(f"episode {number}: {error}{self._dumped()}") from error
+            raise FloatingPointError(f"episode {self.log.episode + 1}: {error}") from error
         train_row, eval_row = self.log.rows
         return EpisodeResult(train_row, eval_row, info)
 
@@ -71,13 +66,6 @@ class Trainer:
         if isinstance(self.eval_env, gymnasium.wrappers.RecordVideo):
             self.eval_env.episode_id = self.log.episode
 
-    def _dumped(self) -> str:
-        if self.dump is None:
-            return ""
-        self.dump.parent.mkdir(parents=True, exist_ok=True)
-        checkpoint.save(self.dump, self.agent.state_dict())
-        return f" (the agent's state is in {self.dump})"
-
 
 def _filmed(env: gymnasium.Env, folder: Path) -> gymnasium.Env:
     """Films episodes 1, 2, 9, 28, 65 ..., and counts them from 1 as results do."""
@@ -90,11 +78,9 @@ def _filmed(env: gymnasium.Env, folder: Path) -> gymnasium.Env:
     return filmed
 
 
-def run(
-    agent: Agent, task: str, *, seed: int, episodes: int, dump: Path | None = None
-) -> Iterator[EpisodeResult]:
+def run(agent: Agent, task: str, *, seed: int, episodes: int) -> Iterator[EpisodeResult]:
     """Trains for a number of episodes and yields the result of each."""
-    trainer = Trainer(agent, task, seed=seed, dump=dump)
+    trainer = Trainer(agent, task, seed=seed)
     try:
         while trainer.log.episode < episodes:
             yield trainer.next_episode()

@@ -26,7 +26,7 @@ from baselines.agent import Agent, Bounds
 from baselines.bonuses.counts import bandwidth
 from explore_suite.errors import SettingError, UserError
 from explore_suite.runs.format import Header
-from explore_suite.tasks import TaskSheet, lookup
+from explore_suite.tasks import TaskSpec, lookup
 
 SOURCE = "explore-suite train"  # what our runs say in their headers
 Values = Mapping[str, Any]  # field, or field.field of a part -> value
@@ -126,7 +126,7 @@ def resolve(preset: str, agent: str, task: str, overrides: Values | None = None)
     return config
 
 
-def _of_the_task(config: Any, spec: TaskSheet) -> Values:
+def _of_the_task(config: Any, spec: TaskSpec) -> Values:
     """What belongs to the task, of what this config has: the kernel, and the kind of actions."""
     names, values = {item.name for item in fields(config)}, dict[str, Any]()
     if "bonus" in names and not spec.discrete:
@@ -216,13 +216,13 @@ def budget(preset: str, agent: str, task: str) -> int:
     return episodes.get(variant, episodes.get(name, episodes[""]))
 
 
-def bounds(sheet: TaskSheet) -> Bounds:
+def bounds(spec: TaskSpec) -> Bounds:
     """What an agent must know of a task's spaces."""
-    if sheet.discrete:
-        low, high = np.zeros(1, np.float32), np.full(1, sheet.action_dim - 1, np.float32)
+    if spec.discrete:
+        low, high = np.zeros(1, np.float32), np.full(1, spec.action_dim - 1, np.float32)
     else:
-        low, high = (np.full(sheet.action_dim, side, np.float32) for side in (-1, 1))
-    return Bounds(sheet.obs_low, sheet.obs_high, low, high)
+        low, high = (np.full(spec.action_dim, side, np.float32) for side in (-1, 1))
+    return Bounds(spec.obs_low, spec.obs_high, low, high)
 
 
 def _with(config: Any, overrides: Values) -> Any:

@@ -5,22 +5,40 @@ Importing the package registers every task with Gymnasium; MuJoCo is loaded by t
     import gymnasium, explore_suite
     env = gymnasium.make("ExploreSuite/WalkerExplore-v0")
 
-`record` writes the episodes of any agent in such an env down as a run.
+`record` makes a run of any agent, `register` adds tasks of your own.
 """
+
+import importlib
+import os
 
 import gymnasium
 
 from explore_suite.coverage import Coverage
+from explore_suite.errors import UserError
 from explore_suite.runs.recorder import record
-from explore_suite.tasks import TASKS, TaskSheet, UnknownTaskError, lookup
+from explore_suite.tasks import TASKS, TaskSpec, UnknownTaskError, lookup
 
-__all__ = ["TASKS", "Coverage", "TaskSheet", "UnknownTaskError", "lookup", "record"]
+__all__ = ["TASKS", "Coverage", "TaskSpec", "UnknownTaskError", "lookup", "record", "register"]
 __version__ = "0.2.0"
 
-for _sheet in TASKS.values():
+
+def register(spec: TaskSpec) -> None:
+    """Adds a task of your own, for Gymnasium and for every command of this process.
+
+    Commands start processes of their own: name the module that registers your tasks in the
+    environment variable EXPLORE_SUITE_IMPORT (several with commas), and each of them imports it.
+    """
+    if TASKS.setdefault(spec.id, spec) is not spec:
+        raise UserError(f"{spec.id} is registered already")
     gymnasium.register(
-        _sheet.id,
-        entry_point=_sheet.entry_point,
-        max_episode_steps=_sheet.horizon,
-        kwargs=_sheet.kwargs,
+        spec.id,
+        entry_point=spec.entry_point,
+        max_episode_steps=spec.horizon,
+        kwargs=spec.kwargs,
     )
+
+
+for _spec in list(TASKS.values()):
+    register(_spec)
+for _module in filter(None, os.environ.get("EXPLORE_SUITE_IMPORT", "").split(",")):
+    importlib.import_module(_module.strip())

@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from explore_suite.tasks import TaskSheet, lookup, measured
+from explore_suite.tasks import TaskSpec, lookup, measured
 
 _RESETS = (0, 1, 2)
 _STEPS = 25
@@ -23,18 +23,20 @@ _PACKAGES = ("mujoco", "dm_control", "gymnasium", "numpy")
 
 def fingerprint(task: str) -> str:
     """Sixteen hex digits that stand for the task's starts, dynamics, rewards and success."""
-    sheet = lookup(task)
-    digest = hashlib.sha256(sheet.id.encode())
-    with gymnasium.make(sheet.id) as env:
-        for values in (*_from_starts(env, sheet), *_near_the_goal(env, sheet)):
+    spec = lookup(task)
+    digest = hashlib.sha256(spec.id.encode())
+    with gymnasium.make(spec.id) as env:
+        for values in (*_from_starts(env, spec), *_near_the_goal(env, spec)):
             digest.update(np.rint(np.array(values) * 10**_DECIMALS).astype("<i8").tobytes())
     return digest.hexdigest()[:16]
 
 
 def changed(task: str) -> str | None:
     """None where the task behaves as published, else one line that says what differs."""
-    sheet = lookup(task)
-    golden = measured("fingerprints")[sheet.name]
+    spec = lookup(task)
+    golden = measured("fingerprints").get(spec.name)
+    if golden is None:  # a task of the user's own
+        return None
     found = fingerprint(task)
     if found == golden["fingerprint"]:
         return None
@@ -42,7 +44,7 @@ def changed(task: str) -> str | None:
     moved = [f"{name} {then[name]} -> {now[name]}" for name in now if then[name] != now[name]]
     cause = ", ".join(moved) or "same package versions: the code or the processor differs"
     was = golden["fingerprint"]
-    return f"{sheet.id} no longer behaves as published: {was} -> {found} ({cause})"
+    return f"{spec.id} no longer behaves as published: {was} -> {found} ({cause})"
 
 
 def versions() -> dict[str, str]:
@@ -50,29 +52,29 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
-def _from_starts(env: gymnasium.Env, sheet: TaskSheet) -> Iterator[list[float]]:
+def _from_starts(env: gymnasium.Env, spec: TaskSpec) -> Iterator[list[float]]:
     rng = np.random.default_rng(0)
     for seed in _RESETS:
         obs, _ = env.reset(seed=seed)
         yield [float(value) for value in obs]
         for _ in range(_STEPS):
-            yield _outcome(env.step(_action(sheet, rng)))
+            yield _outcome(env.step(_action(spec, rng)))
 
 
-def _near_the_goal(env: gymnasium.Env, sheet: TaskSheet) -> Iterator[list[float]]:
+def _near_the_goal(env: gymnasium.Env, spec: TaskSpec) -> Iterator[list[float]]:
     """One step from each stored state around the first success of a known solution."""
-    stored = measured("goal_states")[sheet.name]
+    stored = measured("goal_states").get(spec.name, {"states": []})
     for state in stored["states"]:
         env.reset(seed=stored["seed"])
         env.unwrapped.set_state(np.array(state))  # type: ignore[attr-defined]
-        still = 0 if sheet.discrete else np.zeros(sheet.action_dim)
+        still = 0 if spec.discrete else np.zeros(spec.action_dim)
         yield _outcome(env.step(still))
 
 
-def _action(sheet: TaskSheet, rng: np.random.Generator) -> np.ndarray | int:
-    if sheet.discrete:
-        return int(rng.integers(sheet.action_dim))
-    return rng.uniform(-1, 1, sheet.action_dim)
+def _action(spec: TaskSpec, rng: np.random.Generator) -> np.ndarray | int:
+    if spec.discrete:
+        return int(rng.integers(spec.action_dim))
+    return rng.uniform(-1, 1, spec.action_dim)
 
 
 def _outcome(step: tuple[Any, ...]) -> list[float]:

@@ -1,4 +1,4 @@
-"""TASKS: what is known of every task, answered without importing MuJoCo."""
+"""TASKS: what is known of every task, without importing MuJoCo; and the benchmark's sets."""
 
 import difflib
 import json
@@ -8,24 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from explore_suite import projections
 from explore_suite.errors import UserError
+from explore_suite.projections import Projection
 
 NAMESPACE = "ExploreSuite"
 VERSION = "v0"
 
 
 @dataclass(frozen=True)
-class TaskSheet:
+class TaskSpec:
     """The catalogue entry of one task; `id` is what `gymnasium.make` takes."""
 
     name: str
     entry_point: str
-    group: str  # explore, original, hallway or grid
+    group: str  # explore, original, hallway, grid, or a word of your own
     features: tuple[tuple[str, float, float], ...]  # observation elements: name, typical low, high
     action_dim: int  # number of actions if discrete
     horizon: int  # steps until Gymnasium's TimeLimit truncates
     control_step: float  # seconds of simulated time per step; 0 where there is no clock
-    best_return: float  # best return known, or one per step where only that bound is
+    best_return: float  # best known return, or the bound `horizon` (see best_is_bound)
     goal: str  # what info["success"] reports
     summary: str
     partner: str | None = None  # the original of an explore task, and the other way round
@@ -34,7 +36,9 @@ class TaskSheet:
     discrete: bool = False
     # First and last episode whose evaluations make the score of a run; the published bar chart's.
     score_window: tuple[int, int] = (91, 110)
-    benchmark: bool = True  # whether it belongs to the benchmark, or is only for a look
+    smoothing: int = 20  # window of the published curves, in evaluations
+    projection: Projection | None = None  # for coverage; None: the first two elements
+    floor: float = 0.0  # return of random actions where it has not been measured
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -65,7 +69,13 @@ class TaskSheet:
     @property
     def random_return(self) -> float:
         """Mean return of uniformly random actions over 100 episodes, by tools/measure.py."""
-        return measured("random_returns")[self.name]["mean"]
+        found = measured("random_returns").get(self.name)
+        return self.floor if found is None else found["mean"]
+
+    @property
+    def coverage_projection(self) -> Projection:
+        """What coverage looks at."""
+        return self.projection or projections.first_elements(self.features)
 
     @property
     def best_is_bound(self) -> bool:
@@ -77,12 +87,12 @@ class UnknownTaskError(UserError, LookupError):
     """A task name that is not in the catalogue; the message suggests the nearest ones."""
 
 
-def lookup(name: str) -> TaskSheet:
-    """The sheet of `WalkerExplore`, `WalkerExplore-v0` or `ExploreSuite/WalkerExplore-v0`."""
-    for sheet in TASKS.values():
-        if name in (sheet.name, f"{sheet.name}-{VERSION}", sheet.id):
-            return sheet
-    names = {sheet.name.lower(): sheet.name for sheet in TASKS.values()}
+def lookup(name: str) -> TaskSpec:
+    """The spec of `WalkerExplore`, `WalkerExplore-v0` or `ExploreSuite/WalkerExplore-v0`."""
+    for spec in TASKS.values():
+        if name in (spec.name, f"{spec.name}-{VERSION}", spec.id):
+            return spec
+    names = {spec.name.lower(): spec.name for spec in TASKS.values()}
     bare = name.removeprefix(f"{NAMESPACE}/").rsplit("-v", 1)[0].lower()
     close = difflib.get_close_matches(bare, names, n=2, cutoff=0.6)
     inside = [known for known in names if bare and bare in known]
@@ -152,88 +162,111 @@ _TURNED = "the spinner's tip is inside the target"
 _WALKING = "the torso is above 1.2 m and the centre of mass moves at 1 m/s or more"
 _AT_BEST_GOAL = "the point is inside the goal that pays most"
 
-_SHEETS = (
-    TaskSheet(
+_SPECS = (
+    TaskSpec(
         "BallInCupCatch", "explore_suite.envs.ball_in_cup:BallInCupCatch", "original", _BALL_IN_CUP,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
         summary="swing a tethered ball into a cup; the ball starts anywhere, sparse",
         partner="BallInCupExplore", count_scale=0.078, count_tolerance=0.9,
+        projection=projections.BALL,
     ),
-    TaskSheet(
+    TaskSpec(
         "BallInCupExplore", "explore_suite.envs.ball_in_cup:BallInCupExplore", "explore",
         _BALL_IN_CUP,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
         summary="the same; the ball starts hanging below the cup",
         partner="BallInCupCatch", count_scale=0.078, count_tolerance=0.9,
+        projection=projections.BALL,
     ),
-    TaskSheet(
+    TaskSpec(
         "ReacherHard", "explore_suite.envs.reacher:ReacherHard", "original", _REACHER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
         summary="bring a two-link arm's finger to a small target anywhere in the plane, sparse",
         partner="ReacherExplore", count_scale=0.06, count_tolerance=0.9,
+        projection=projections.ARM,
     ),
-    TaskSheet(
+    TaskSpec(
         "ReacherExplore", "explore_suite.envs.reacher:ReacherExplore", "explore", _REACHER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
         summary="the same; the arm starts to the right, the target lies to the left",
         partner="ReacherHard", count_scale=0.06, count_tolerance=0.9,
+        projection=projections.ARM,
     ),
-    TaskSheet(
+    TaskSpec(
         "FingerTurnHard", "explore_suite.envs.finger:FingerTurnHard", "original", _FINGER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
         summary="turn a free spinner with a finger until its tip is at the target, sparse",
         partner="FingerExplore", count_scale=0.11, count_tolerance=0.5,
+        projection=projections.FINGER,
     ),
-    TaskSheet(
+    TaskSpec(
         "FingerExplore", "explore_suite.envs.finger:FingerExplore", "explore", _FINGER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
         summary="the same; the finger starts pointing away, the spinner down, the target is up",
         partner="FingerTurnHard", count_scale=0.11, count_tolerance=0.5,
+        projection=projections.FINGER,
     ),
-    TaskSheet(
+    TaskSpec(
         "WalkerWalk", "explore_suite.envs.walker:WalkerWalk", "original", _WALKER,
         action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
         summary="make a planar walker walk; it starts above the ground, speed pays by degrees",
         partner="WalkerExplore", count_scale=0.16, count_tolerance=0.5,
+        projection=projections.TORSO,
     ),
-    TaskSheet(
+    TaskSpec(
         "WalkerExplore", "explore_suite.envs.walker:WalkerExplore", "explore", _WALKER,
         action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
         summary="the same; it starts fallen, speed pays only from 1 m/s on",
         partner="WalkerWalk", count_scale=0.16, count_tolerance=0.5,
+        projection=projections.TORSO,
     ),
-    TaskSheet(
+    TaskSpec(
         "HallwayLocalOptimum", "explore_suite.envs.hallway:Hallway", "hallway", _HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=832.9, goal=_AT_BEST_GOAL,
         summary="steer a point along a corridor; the near goal pays 0.1, the far goal 1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 4.0, "goals": ((-1.0, 0.1, 0.1), (1.8, 0.2, 1.0))},
         score_window=(91, 100),
+        projection=projections.HALLWAY, smoothing=5,
     ),
-    TaskSheet(
+    TaskSpec(
         "HallwayAdversarial", "explore_suite.envs.hallway:Hallway", "hallway", _HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=981.1, goal=_AT_BEST_GOAL,
         summary="the same; a tiny near goal, easier found by chance, pays 1 and the far goal 0.1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 4.0, "goals": ((-1.5, 0.01, 1.0), (1.8, 0.1, 0.1))},
         score_window=(51, 60),
+        projection=projections.HALLWAY, smoothing=5,
     ),
-    TaskSheet(
+    TaskSpec(
         "HallwayShort", "explore_suite.envs.hallway:Hallway", "hallway", _SHORT_HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=889.5, goal=_AT_BEST_GOAL,
         summary="a shorter HallwayLocalOptimum for a look in minutes; not part of the benchmark",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 3.0, "goals": ((-1.0, 0.2, 0.1), (1.2, 0.2, 1.0))},
-        score_window=(41, 50), benchmark=False,
+        score_window=(41, 50),
+        projection=projections.SHORT_HALLWAY, smoothing=5,
     ),
-    TaskSheet(
+    TaskSpec(
         "GridWorld", "explore_suite.envs.gridworld:GridWorld", "grid", _GRID,
         action_dim=4, horizon=100, control_step=0.0, best_return=23.0,
         goal="the agent stands on the goal cell",
         summary="walk from one corner of a 40 x 40 grid to the other; only the corner pays",
         discrete=True, score_window=(281, 300),
+        projection=projections.GRID, smoothing=10,
     ),
 )  # fmt: skip
 
-TASKS: dict[str, TaskSheet] = {sheet.id: sheet for sheet in _SHEETS}
-BENCHMARK: dict[str, TaskSheet] = {id: sheet for id, sheet in TASKS.items() if sheet.benchmark}
+# Everything that can be made and run. `explore_suite.register` adds tasks of your own.
+TASKS: dict[str, TaskSpec] = {spec.id: spec for spec in _SPECS}
+
+# The benchmark, frozen by name: what the paper's claims, its figures, the ranked sections and the
+# groups of submissions speak of. A new task never changes these; a new set stands beside them.
+ORIGINAL = ("BallInCupCatch", "ReacherHard", "FingerTurnHard", "WalkerWalk")
+EXPLORE = ("BallInCupExplore", "ReacherExplore", "FingerExplore", "WalkerExplore")
+CONTROL = ORIGINAL + EXPLORE
+HALLWAYS = ("HallwayLocalOptimum", "HallwayAdversarial")
+GRID = ("GridWorld",)
+BENCHMARK: dict[str, TaskSpec] = {
+    spec.id: spec for spec in _SPECS if spec.name in CONTROL + HALLWAYS + GRID
+}

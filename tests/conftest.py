@@ -7,16 +7,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
-from explore_suite import TASKS, TaskSheet
+from explore_suite import TASKS, TaskSpec
 
-SUITE = [sheet for sheet in TASKS.values() if sheet.group in ("explore", "original")]
+SUITE = [spec for spec in TASKS.values() if spec.group in ("explore", "original")]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that takes `sheet` runs on every task; one that takes `suite_sheet` on the eight."""
-    for name, sheets in (("sheet", TASKS.values()), ("suite_sheet", SUITE)):
+    """A test that takes `spec` runs on every task; one that takes `suite_spec` on the eight."""
+    for name, specs in (("spec", TASKS.values()), ("suite_spec", SUITE)):
         if name in metafunc.fixturenames:
-            metafunc.parametrize(name, sheets, ids=lambda sheet: sheet.name)
+            metafunc.parametrize(name, specs, ids=lambda spec: spec.name)
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def make():
 
     envs = []
 
-    def _make(sheet: TaskSheet | str, **kwargs):
-        env = gymnasium.make(sheet if isinstance(sheet, str) else sheet.id, **kwargs)
+    def _make(spec: TaskSpec | str, **kwargs):
+        env = gymnasium.make(spec if isinstance(spec, str) else spec.id, **kwargs)
         envs.append(env)
         return env
 

@@ -22,7 +22,7 @@ from analysis.claims.hypothesis_tests import (
     where_learnt,
 )
 from analysis.claims.samples import Evidence, Sample, scored
-from analysis.stats.results import EXPLORE, SUITE
+from explore_suite.tasks import CONTROL, EXPLORE
 
 # The labels of their runs; what each changes, the agents' settings say.
 ABLATIONS = (
@@ -42,7 +42,7 @@ def bonus_scale(evidence: Evidence) -> Verdict:
     """
     by_task = [
         compare(scored(task), evidence.score("sac_bbe", task), evidence.score(other, task), HIGHER)
-        for task in SUITE
+        for task in CONTROL
         for other in SCALES
     ]
     return all_of((_overall(evidence, "sac_bbe", other) for other in SCALES), by_task)
@@ -81,7 +81,7 @@ def table_size(evidence: Evidence) -> Verdict:
 
 def _overall(evidence: Evidence, agent: str, other: str) -> Part:
     """Scores compared over the whole suite; short of seeds where one of its tasks is."""
-    cells = {name: [evidence.score(name, task) for task in SUITE] for name in (agent, other)}
+    cells = {name: [evidence.score(name, task) for task in CONTROL] for name in (agent, other)}
     x, y = (Sample(name, ALL_TASKS, _mean(samples)) for name, samples in cells.items())
     part = compare("score, mean over tasks", x, y, HIGHER)
     everything = [sample for samples in cells.values() for sample in samples]

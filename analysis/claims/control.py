@@ -26,8 +26,7 @@ from analysis.claims.hypothesis_tests import (
     where_learnt,
 )
 from analysis.claims.samples import FINAL_EPISODES, Evidence, scored
-from analysis.stats.results import EXPLORE, ORIGINAL, SUITE
-from explore_suite.tasks import lookup
+from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL, lookup
 
 SEVERAL = 2  # "several-fold", read as modestly as can be: a budget of 110 shows little more
 SOLVED = 0.5  # of the best return
@@ -97,7 +96,7 @@ def after_100_episodes(evidence: Evidence) -> Verdict:
             ),
             "sac_deep",
         )
-        for task in SUITE
+        for task in CONTROL
         for other in ("sac", "sac_bbe")
     )
 
@@ -110,7 +109,7 @@ def never_worse(evidence: Evidence) -> Verdict:
     good shows little.
     """
     parts = []
-    for task in SUITE:
+    for task in CONTROL:
         final = _final(evidence, task, "sac_deep", "sac", NOT_WORSE)
         whole = _whole(evidence, task, "sac_deep", "sac", NOT_WORSE)
         parts += [where_learnt(part, "sac_deep", final) for part in (final, whole)]
@@ -125,7 +124,7 @@ def two_q_never_better(evidence: Evidence) -> Verdict:
     """
     return all_of(
         where_learnt(_final(evidence, task, "sac_bbe", "sac_2q", NOT_WORSE), "sac_bbe")
-        for task in SUITE
+        for task in CONTROL
     )
 
 

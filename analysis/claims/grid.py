@@ -11,9 +11,10 @@ from analysis.claims.hypothesis_tests import (
     weigh,
 )
 from analysis.claims.samples import Evidence, Sample, scored
-from analysis.figures.grid import TASK, WARM_EPISODES
-from explore_suite.tasks import lookup
+from analysis.stats.results import WARM_EPISODES
+from explore_suite.tasks import GRID, lookup
 
+(TASK,) = GRID
 BEST = lookup(TASK).best_return
 LAST = lookup(TASK).score_window[1]  # the last episode that all runs have
 AFTER_100 = 100  # where the paper reads its pictures

@@ -141,6 +141,6 @@ def scored(task: str) -> str:
 
 
 def _normalised(sample: Sample) -> Sample:
-    sheet = lookup(sample.task)
-    span = sheet.best_return - sheet.random_return
-    return sample._replace(values=(sample.values - sheet.random_return) / span)
+    spec = lookup(sample.task)
+    span = spec.best_return - spec.random_return
+    return sample._replace(values=(sample.values - spec.random_return) / span)

@@ -13,6 +13,7 @@ FIGURES: dict[str, Callable[[Numbers], Figure]] = {
     "after_100_episodes": control.after_100_episodes,
     "two_q": control.two_q,
     "hallway": control.hallway,
+    "other_tasks": control.other_tasks,
     "grid_warm_start": grid.warm_start,
     "grid_pure_exploration": grid.pure_exploration,
     "grid_states": grid.states,

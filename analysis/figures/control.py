@@ -8,14 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures import style as look
-from analysis.stats.curves import WINDOWS, width
+from analysis.stats.curves import width
 from analysis.stats.intervals import Estimate
-from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, NotEnoughRuns, Numbers
-from explore_suite.tasks import lookup
+from analysis.stats.methods import ordered
+from analysis.stats.results import NotEnoughRuns, Numbers
+from explore_suite.tasks import BENCHMARK, CONTROL, EXPLORE, ORIGINAL, TASKS, lookup
 
 COMPARED = ("sac", "sac_bbe", "sac_deep")
 RETURN = "Evaluation return"
 EPISODES = "Training episodes"
+_OTHER_COLUMNS = 3
 
 
 def learning_curves(numbers: Numbers) -> Figure:
@@ -25,8 +27,8 @@ def learning_curves(numbers: Numbers) -> Figure:
 
 def two_q(numbers: Numbers) -> Figure:
     """The ablation with two critics and one policy, against the bonus it is made of."""
-    if not any(numbers.seeds("sac_2q", task) for task in SUITE):
-        raise NotEnoughRuns(f"sac_2q has no runs on {', '.join(SUITE)}")
+    if not any(numbers.seeds("sac_2q", task) for task in CONTROL):
+        raise NotEnoughRuns(f"sac_2q has no runs on {', '.join(CONTROL)}")
     return _suite_curves(numbers, ("sac_bbe", "sac_2q"))
 
 
@@ -39,10 +41,26 @@ def hallway(numbers: Numbers) -> Figure:
     return figure
 
 
+def other_tasks(numbers: Numbers) -> Figure:
+    """Tasks outside of the benchmark, a panel each."""
+    found = dict.fromkeys(numbers.table.task)
+    tasks = [spec.name for id, spec in TASKS.items() if id not in BENCHMARK and spec.name in found]
+    if not tasks:
+        raise NotEnoughRuns("no runs on tasks outside of the benchmark")
+    columns = min(len(tasks), _OTHER_COLUMNS)
+    rows = -(-len(tasks) // columns)
+    figure, panels = look.page(rows, columns, height=0.8 + 1.7 * rows)
+    for axes in panels[len(tasks) :]:
+        axes.set_visible(False)
+    agents = ordered(numbers.table[numbers.table.task.isin(tasks)].agent.unique())
+    draw_curves(figure, panels[: len(tasks)], numbers, agents, tasks, tasks)
+    return figure
+
+
 def after_100_episodes(numbers: Numbers) -> Figure:
     """The score of each agent on each task, a dot per seed."""
     found = {
-        agent: {task: numbers.score(agent, task) for task in SUITE if numbers.seeds(agent, task)}
+        agent: {task: numbers.score(agent, task) for task in CONTROL if numbers.seeds(agent, task)}
         for agent in COMPARED
     }
     seeds = {
@@ -61,7 +79,7 @@ def after_100_episodes(numbers: Numbers) -> Figure:
     for group, task in enumerate(_pairs()):
         if not any(scores[task][0].seeds for scores in found.values() if task in scores):
             axes.text(group, 20, "no score yet", rotation=90, ha="center", color=look.GREY)
-    look.legend(figure, seeds, f"{dashed(SUITE)} A dot per seed, their mean", kind="bar")
+    look.legend(figure, seeds, f"{dashed(CONTROL)} A dot per seed, their mean", kind="bar")
     return figure
 
 
@@ -79,7 +97,7 @@ def draw_curves(
         lines = {agent: numbers.curve(agent, task) for agent in agents}
         for agent, line in lines.items():
             if line is not None:
-                look.draw_band(axes, line, look.style(agent), "episode", "mean")
+                look.draw_band(axes, line, look.style(agent, numbers.agents), "episode", "mean")
                 seeds.setdefault(agent, []).extend((line.seeds.min(), line.seeds.max()))
         look.draw_best(axes, lookup(task).best_return)
         look.count_episodes(axes)
@@ -91,7 +109,10 @@ def draw_curves(
     figure.supxlabel(EPISODES, fontsize=8)
     panels[0].set_ylabel(RETURN)
     drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
-    look.legend(figure, drawn, f"{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean")
+    look.legend(
+        figure, drawn, f"{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean",
+        everyone=numbers.agents,
+    )  # fmt: skip
 
 
 def dashed(tasks: Sequence[str]) -> str:
@@ -102,12 +123,12 @@ def dashed(tasks: Sequence[str]) -> str:
 
 def smoothed(what: str, task: str) -> str:
     """What a curve of returns of this task shows."""
-    return f"{what} smoothed over {width(WINDOWS[lookup(task).group])} evaluations"
+    return f"{what} smoothed over {width(lookup(task).smoothing)} evaluations"
 
 
 def _suite_curves(numbers: Numbers, agents: Sequence[str]) -> Figure:
     figure, panels = look.page(2, 4, height=3.9)
-    draw_curves(figure, panels, numbers, agents, SUITE, SUITE)
+    draw_curves(figure, panels, numbers, agents, CONTROL, CONTROL)
     panels[4].set_ylabel(RETURN)
     for axes in [*panels[1:4], *panels[5:]]:
         axes.tick_params(labelleft=False)
@@ -129,10 +150,10 @@ def _bar(axes: Axes, x: float, score: Estimate, runs: list[float], style: look.S
 
 
 def _decorate_bars(axes: Axes) -> None:
-    first, last = lookup(SUITE[0]).score_window
+    first, last = lookup(CONTROL[0]).score_window
     axes.set_ylabel(f"Evaluation return,\nepisodes {first}–{last}")
     labels = [re.sub(r"(?=[A-Z][a-z]+$)", "\n", task) for task in _pairs()]
-    axes.set_xticks(range(len(SUITE)), labels)
+    axes.set_xticks(range(len(CONTROL)), labels)
     axes.tick_params(axis="x", length=0)
-    axes.set_xlim(-0.5, len(SUITE) - 0.5)
-    look.draw_best(axes, lookup(SUITE[0]).best_return)
+    axes.set_xlim(-0.5, len(CONTROL) - 0.5)
+    look.draw_best(axes, lookup(CONTROL[0]).best_return)

@@ -11,12 +11,11 @@ from matplotlib.ticker import PercentFormatter
 
 from analysis.figures import style
 from analysis.figures.control import EPISODES, RETURN, dashed, smoothed
-from analysis.stats.results import NotEnoughRuns, Numbers
-from explore_suite.tasks import lookup
+from analysis.stats.results import WARM_EPISODES, NotEnoughRuns, Numbers
+from explore_suite.tasks import GRID, lookup
 
-TASK = "GridWorld"
+(TASK,) = GRID
 WARM = ("ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm")
-WARM_EPISODES = 20  # played by the skilled policy; figures count from there
 PURE = ("random", "ddqn_bbe.pure", "ddqn_deep.pure_slow", "ddqn_deep.pure_plain", "ddqn_deep.pure")
 LEARNERS = ("ddqn", "ddqn_bbe", "ddqn_deep")
 # Columns of the state panels: key of `maps` -> title. Visits and the trajectory come first.

@@ -9,9 +9,10 @@ from analysis.figures import style as look
 from analysis.figures.control import EPISODES, smoothed
 from analysis.stats.intervals import Estimate, ScoreMatrix
 from analysis.stats.methods import ordered
-from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, NotEnoughRuns, Numbers
+from analysis.stats.results import NotEnoughRuns, Numbers
+from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL
 
-GROUPS = {"Original tasks": ORIGINAL, "Explore tasks": EXPLORE, "All eight tasks": SUITE}
+GROUPS = {"Original tasks": ORIGINAL, "Explore tasks": EXPLORE, "All eight tasks": CONTROL}
 STATISTICS = {
     "iqm": "IQM ↑", "median": "Median ↑", "mean": "Mean ↑", "optimality_gap": "Optimality gap ↓",
 }  # fmt: skip
@@ -31,7 +32,7 @@ def sample_efficiency(numbers: Numbers) -> Figure:
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("IQM of normalised return")
     figure.supxlabel(EPISODES, fontsize=8)
-    _legend(figure, numbers, seeds, f"{smoothed('Runs', SUITE[0])}. Interquartile mean")
+    _legend(figure, numbers, seeds, f"{smoothed('Runs', CONTROL[0])}. Interquartile mean")
     return figure
 
 
@@ -54,7 +55,7 @@ def performance_profiles(numbers: Numbers) -> Figure:
 
 def aggregates(numbers: Numbers) -> Figure:
     """Four aggregates of the scores on all eight tasks."""
-    found = numbers.complete(SUITE)
+    found = numbers.complete(CONTROL)
     figure, panels = look.page(1, 4, height=1.15 + 0.22 * len(found))
     for axes, (name, title) in zip(panels, STATISTICS.items(), strict=True):
         for place, (agent, cells) in enumerate(found.items()):

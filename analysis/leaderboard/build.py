@@ -9,11 +9,11 @@ from pathlib import Path
 from analysis.leaderboard.entries import Board, gather
 from analysis.leaderboard.html import html
 from analysis.leaderboard.markdown import markdown
-from analysis.leaderboard.rows import SECTIONS, Row, rows
+from analysis.leaderboard.rows import Row, rows
 from explore_suite.cli.console import say
 from explore_suite.files import replace_text
 
-__all__ = ["SECTIONS", "Board", "Row", "gather", "rows", "write", "write_page"]
+__all__ = ["Board", "Row", "gather", "rows", "write", "write_page"]
 
 TITLE = "explore_suite leaderboard"
 _log = logging.getLogger(__name__)

@@ -21,7 +21,6 @@ from pydantic import BaseModel, ConfigDict
 from analysis.figures.style import STYLES, ordered
 from analysis.leaderboard.accepted import Acceptance, Day, read_accepted, read_registry, seniority
 from analysis.leaderboard.conflicts import Claim, clashes
-from analysis.stats.curves import WINDOWS
 from analysis.stats.results import Numbers
 from analysis.stats.tables import episode_table, run_scores
 from analysis.submissions.schema import Digest, Submission, Text, files_digest
@@ -201,8 +200,8 @@ def _members(folder: Path) -> list[Path]:
 def _drawn_part(run: Run, last: int | None) -> Run:
     """A whole run up to the end of its curve: what is never drawn need not be computed or kept."""
     header, rows = run
-    sheet = lookup(header.task)
-    drawn = LENGTHS * sheet.score_window[1] + WINDOWS[sheet.group]  # smoothing looks ahead
+    spec = lookup(header.task)
+    drawn = LENGTHS * spec.score_window[1] + spec.smoothing  # smoothing looks ahead
     if last is not None or header.episodes <= drawn or len(rows) != 2 * header.episodes:
         return run
     kept = [row for row in rows if row.episode <= drawn]

@@ -22,19 +22,21 @@ from matplotlib.colors import to_hex
 
 from analysis.figures.style import style
 from analysis.leaderboard.entries import LENGTHS, PACKAGES, Board
-from analysis.leaderboard.rows import SECTIONS, Row
+from analysis.leaderboard.rows import Row, sections
 from analysis.stats import formatting
-from analysis.stats.curves import WINDOWS
+from analysis.stats.curves import width
 from explore_suite.errors import UserError
 from explore_suite.runs.store import ResultStore
-from explore_suite.tasks import TASKS, TaskSheet, lookup
+from explore_suite.tasks import TASKS, TaskSpec, lookup
 
 _log = logging.getLogger(__name__)
 _SHADES = 24  # of the heat maps
 _DIGITS = {"return": 2, "coverage": 4}  # of the curves
 _SCRIPTS = ("start.js", "tables.js", "paths.js", "chart.js", "heat.js", "filters.js")
 _TEMPLATES = ("macros.html", "page.html")
-_GROUPS = {"control": "Control suite", "hallway": "Hallway", "grid": "Grid world"}
+_GROUPS = {
+    "control": "Control suite", "hallway": "Hallway", "grid": "Grid world", "other": "Other tasks",
+}  # fmt: skip
 # Pictures of the tasks: in an installed package, and in a checkout.
 _PICTURES = (
     Path(__file__).parent / "page" / "tasks",
@@ -53,8 +55,8 @@ def html(board: Board, rows: Sequence[Row], title: str) -> str:
         "ramp": ramp(),
     }
     return _environment().from_string("".join(map(_file, _TEMPLATES))).render(
-        title=title, board=board, rows=rows, sections=SECTIONS, groups=_GROUPS, packages=PACKAGES,
-        write=formatting, windows=WINDOWS, lengths=LENGTHS,
+        title=title, board=board, rows=rows, sections=sections(), groups=_GROUPS, packages=PACKAGES,
+        write=formatting, width=width, lengths=LENGTHS,
         method=method_classes(board), tasks=_tasks(rows), picture=_picture,
         search=search, heat=heat, data=data,
         version=metadata.version("explore-suite"), css=Markup(css), script=Markup(script),
@@ -89,20 +91,20 @@ def _colours(board: Board) -> str:
     )
 
 
-def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSheet, list[list[Row]]]]:
+def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
     """Each task of which it or its partner has a run, and its rows by section."""
     found = {}
-    for sheet in TASKS.values():
+    for spec in TASKS.values():
         tables = [
-            [row for row in rows if row.section == section and row.by_task[sheet.name].runs]
-            for section in SECTIONS
-            if sheet.name in section.tasks
+            [row for row in rows if row.section == section and row.by_task[spec.name].runs]
+            for section in sections()
+            if spec.name in section.tasks
         ]
-        found[sheet.name] = sheet, [table for table in tables if table]
+        found[spec.name] = spec, [table for table in tables if table]
     return [
-        (sheet, tables)
-        for sheet, tables in found.values()
-        if tables or (sheet.partner and found[sheet.partner][1])
+        (spec, tables)
+        for spec, tables in found.values()
+        if tables or (spec.partner and found[spec.partner][1])
     ]
 
 
@@ -137,21 +139,21 @@ def search(row: Row) -> str:
 def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
     """By id: one chart per task and section that has runs of it."""
     found = {}
-    for sheet in TASKS.values():
-        for section in SECTIONS:
-            members = [row for row in rows if row.section == section and sheet.name in row.by_task]
+    for spec in TASKS.values():
+        for section in sections():
+            members = [row for row in rows if row.section == section and spec.name in row.by_task]
             members.sort(key=lambda row: list(board.entries).index(row.entry.label))
-            begun = [row for row in members if row.by_task[sheet.name].runs]
-            places = _places(begun, sheet.name)
+            begun = [row for row in members if row.by_task[spec.name].runs]
+            places = _places(begun, spec.name)
             lines = [
-                _line(board, row, sheet.name) | {"place": place}
+                _line(board, row, spec.name) | {"place": place}
                 for row, place in zip(begun, places, strict=True)
             ]
             if lines:
-                _log.info("  curves of %s (%s)", sheet.name, section.title)
-                found[f"chart-{sheet.name}-{section.setting}"] = {
-                    "best": sheet.best_return,
-                    "window": None if board.last else sheet.score_window,
+                _log.info("  curves of %s (%s)", spec.name, section.title)
+                found[f"chart-{spec.name}-{section.setting}"] = {
+                    "best": spec.best_return,
+                    "window": None if board.last else spec.score_window,
                     "column": "coverage" if section.rank_by == "coverage" else "return",
                     "lines": lines,
                 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from analysis.leaderboard.entries import PACKAGES
-from analysis.leaderboard.rows import SECTIONS, Row
+from analysis.leaderboard.rows import Row, sections
 from analysis.stats import formatting
 
 _PLAIN = " +-,()/"  # what a stranger's text may hold besides letters and digits, as it is
@@ -29,7 +29,7 @@ ranks do not say that neighbours differ: look at the intervals. Badges are expla
 def markdown(rows: Sequence[Row]) -> str:
     """The whole file: the same bytes for the same rows."""
     parts = [_HEAD]
-    for section in SECTIONS:
+    for section in sections():
         members = [row for row in rows if row.section == section]
         if members:
             parts += [f"## {section.title}\n", f"{section.about}\n", _summary(members)]

@@ -15,14 +15,14 @@ import pandas as pd
 from analysis.leaderboard.entries import PACKAGES, Board, Entry, setting
 from analysis.stats.formatting import scaled
 from analysis.stats.intervals import MIN_SEEDS, Estimate, ScoreMatrix, estimate, interval
-from analysis.stats.results import EXPLORE, ORIGINAL, Numbers
-from explore_suite.tasks import BENCHMARK, TASKS, lookup
+from analysis.stats.results import Numbers
+from explore_suite.tasks import BENCHMARK, EXPLORE, GRID, HALLWAYS, ORIGINAL, TASKS, lookup
 
 
 class Section(NamedTuple):
     """Rows that are compared with each other."""
 
-    group: str  # control, hallway or grid
+    group: str  # control, hallway, grid, or other
     setting: str  # of the grid world's variants; `` where agents just learn
     title: str
     about: str
@@ -31,25 +31,38 @@ class Section(NamedTuple):
 
 
 _PAIRS = tuple(task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair)
-_HALLWAYS = tuple(sheet.name for sheet in BENCHMARK.values() if sheet.group == "hallway")
-_GRID = tuple(sheet.name for sheet in BENCHMARK.values() if sheet.group == "grid")
-_SHORT = tuple(sheet.name for sheet in TASKS.values() if not sheet.benchmark)
+# The ranked sections, of the frozen sets of tasks.
 SECTIONS = (
     Section("control", "", "Control suite",
             "Four tasks of dm_control and the explore variant of each.", _PAIRS),
     Section("hallway", "", "Hallway",
             "A point in a corridor: one task that rewards exploring, one that punishes it.",
-            _HALLWAYS),
-    Section("hallway", "", "Short Hallway",
-            "A shorter corridor, to see in minutes what the long one shows.", _SHORT),
+            HALLWAYS),
     Section("grid", "", "Grid world, from scratch",
-            "40 x 40 cells, corner to corner; only the far corner pays.", _GRID),
+            "40 x 40 cells, corner to corner; only the far corner pays.", GRID),
     Section("grid", "warm", "Grid world, warm start",
-            "The first 20 episodes are played by a skilled policy.", _GRID),
+            "The first 20 episodes are played by a skilled policy.", GRID),
     Section("grid", "pure", "Grid world, exploration only",
             "No reward reaches behaviour; ranked by coverage at the end of the score window.",
-            _GRID, "coverage"),
+            GRID, "coverage"),
 )  # fmt: skip
+
+
+def sections() -> list[Section]:
+    """The ranked sections, then one for each task outside of the benchmark."""
+    others = [spec for id, spec in TASKS.items() if id not in BENCHMARK]
+    return [
+        *SECTIONS,
+        *(
+            Section("other", "", spec.name, _sentence(spec.summary), (spec.name,))
+            for spec in others
+        ),
+    ]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
 
 NOTHING = Estimate(np.nan, np.nan, np.nan, 0)
 
@@ -121,7 +134,7 @@ class Row:
 def rows(board: Board) -> list[Row]:
     """Every row, by section: ranked ones first, then whole ones, then partial ones."""
     found = []
-    for section in SECTIONS:
+    for section in sections():
         members = [
             _row(board, section, preset, entry)
             for preset, numbers in board.numbers.items()

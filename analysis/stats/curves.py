@@ -8,8 +8,6 @@ import pandas as pd
 from analysis.stats.intervals import MIN_SEEDS, interval, iqm
 from explore_suite.tasks import lookup
 
-# Windows of the smoothing by task group, as published: half of one before the episode, half after.
-WINDOWS = {"explore": 20, "original": 20, "hallway": 5, "grid": 10}
 COLUMNS = ["episode", "mean", "low", "high", "seeds"]
 
 
@@ -114,7 +112,7 @@ def shared_length(lengths: Iterable[int]) -> int:
 def not_drawn(table: pd.DataFrame, preset: str, agent: str, task: str) -> list[str]:
     """What of an agent's runs on a task its curve does not show: one line, or none."""
     runs = reach(table, preset, agent, task)
-    seeds, last = drawn(reach(table, preset, agent, task, WINDOWS[lookup(task).group]))
+    seeds, last = drawn(reach(table, preset, agent, task, lookup(task).smoothing))
     absent = [
         f"seed {run.Index} ({'finished' if run.finished else 'unfinished'}, {run.end} episodes)"
         for run in runs.itertuples()
@@ -137,9 +135,9 @@ def _runs(table: pd.DataFrame, preset: str, agent: str, task: str) -> pd.DataFra
 def _normalised(
     table: pd.DataFrame, preset: str, agent: str, task: str, window: int
 ) -> pd.DataFrame:
-    sheet = lookup(task)
+    spec = lookup(task)
     runs = by_seed(table, preset, agent, task).apply(_smooth, window=window)
-    return (runs - sheet.random_return) / (sheet.best_return - sheet.random_return)
+    return (runs - spec.random_return) / (spec.best_return - spec.random_return)
 
 
 def _smooth(run: pd.Series, window: int) -> pd.Series:

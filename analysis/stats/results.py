@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.stats.curves import WINDOWS, curve, not_drawn, suite_curve
+from analysis.stats.curves import curve, not_drawn, suite_curve
 from analysis.stats.intervals import (
     Estimate,
     ScoreMatrix,
@@ -19,11 +19,9 @@ from analysis.stats.methods import ordered
 from analysis.stats.tables import load, matrix, run_scores
 from explore_suite.runs.format import RunKey
 from explore_suite.runs.store import LeftOut, ResultStore
-from explore_suite.tasks import TASKS, lookup
+from explore_suite.tasks import CONTROL, lookup
 
-ORIGINAL = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "original")
-EXPLORE = tuple(sheet.name for sheet in TASKS.values() if sheet.group == "explore")
-SUITE = ORIGINAL + EXPLORE
+WARM_EPISODES = 20  # of the grid world, played by the skilled policy; figures count from there
 THRESHOLDS = tuple(step / 50 for step in range(51))  # of normalised scores
 
 
@@ -73,7 +71,7 @@ class Numbers:
         """Mean over seeds by episode, with interval; None without runs. Returns are smoothed."""
         key = (agent, task, column, skip)
         if key not in self._curves:
-            window = WINDOWS[lookup(task).group] if column == "return" else 0
+            window = lookup(task).smoothing if column == "return" else 0
             self._curves[key] = curve(self._of(agent), self.preset, *key[:2], window, column, skip)
         found = self._curves[key]
         return None if found.empty else found
@@ -98,7 +96,7 @@ class Numbers:
 
     def suite_curve(self, cells: ScoreMatrix) -> pd.DataFrame:
         """IQM of normalised returns by episode, over the seeds and tasks of a matrix."""
-        window = WINDOWS[lookup(cells.tasks[0]).group]
+        window = lookup(cells.tasks[0]).smoothing
         table = self._of(cells.agent)
         return suite_curve(table, self.preset, cells.agent, cells.tasks, cells.seeds, window)
 
@@ -124,8 +122,8 @@ class Numbers:
 
     def missing(self) -> list[str]:
         """What keeps runs out of figures, one line each."""
-        agents = ordered(self.table[self.table.task.isin(SUITE)].agent.unique())
-        lines = [line for agent in agents for line in self.matrix(agent, SUITE).missing]
+        agents = ordered(self.table[self.table.task.isin(CONTROL)].agent.unique())
+        lines = [line for agent in agents for line in self.matrix(agent, CONTROL).missing]
         for (agent, task), rows in self.table.groupby(["agent", "task"]):
             lines += not_drawn(rows, self.preset, agent, task)
         return [*(f"left out: {one.why}" for one in self.left_out), *lines]

@@ -106,8 +106,8 @@ def _seeds(seeds: Iterable[int]) -> str:
 
 
 def _score(rows: pd.DataFrame, last: int | None) -> dict[str, object]:
-    sheet = lookup(rows.task.iloc[0])
-    first, final = sheet.score_window if last is None else _latest(rows, last)
+    spec = lookup(rows.task.iloc[0])
+    first, final = spec.score_window if last is None else _latest(rows, last)
     window = rows[rows.episode.between(first, final)]
     evaluated = window[window.phase == "eval"].set_index("episode")["return"]
     whole = set(range(first, final + 1)) <= set(evaluated.index)
@@ -116,7 +116,7 @@ def _score(rows: pd.DataFrame, last: int | None) -> dict[str, object]:
     trained = window[window.phase == "train"].coverage
     return {
         "score": score,
-        "normalised": (score - sheet.random_return) / (sheet.best_return - sheet.random_return),
+        "normalised": (score - spec.random_return) / (spec.best_return - spec.random_return),
         "coverage": trained.iloc[-1] if whole and len(trained) else np.nan,
         "seconds": 100 * rows.seconds.max() / rows.episode.max(),
         "finished": bool(rows.finished.iloc[0]),

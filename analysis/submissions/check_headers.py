@@ -14,7 +14,7 @@ from analysis.submissions.unicode_checks import shown, unreadable
 from explore_suite.runs import header_rules
 from explore_suite.runs.format import SCHEMA, Header, dump_header
 from explore_suite.runs.header_rules import MAX_EPISODES
-from explore_suite.tasks import TaskSheet, measured
+from explore_suite.tasks import TaskSpec, measured
 
 NEEDED_VERSIONS = ("python", "explore-suite", "mujoco", "dm_control", "gymnasium", "numpy")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -43,20 +43,20 @@ def read(data: bytes) -> tuple[Header | None, list[str]]:
     return header, list(dict.fromkeys(problems))
 
 
-def check(header: Header, sheet: TaskSheet) -> Iterator[str]:
+def check(header: Header, spec: TaskSpec) -> Iterator[str]:
     """A line for each statement of the header that the leaderboard does not take."""
     if header.schema != SCHEMA:
         yield f"has schema {header.schema} instead of {SCHEMA}"
     if not header.finished:
         yield "is not finished"
     yield from _source(header)
-    golden = _fingerprints()[sheet.name]["fingerprint"]
+    golden = _fingerprints()[spec.name]["fingerprint"]
     if header.fingerprint != golden:
         yield (
-            f"fingerprint {shown(header.fingerprint)} is not {golden}, that of {sheet.id}: "
+            f"fingerprint {shown(header.fingerprint)} is not {golden}, that of {spec.id}: "
             "run with the versions of constraints.txt"
         )
-    least = least_budget(sheet)
+    least = least_budget(spec)
     if not least <= header.episodes <= MAX_EPISODES:
         yield f"budget of {header.episodes} episodes is not within {least} to {MAX_EPISODES}"
     yield from header_rules.faults(header)

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.submissions import task_limits
 from explore_suite.runs.format import COLUMNS, PHASES, EpisodeRow
-from explore_suite.tasks import TaskSheet
+from explore_suite.tasks import TaskSpec
 
 MAX_SECONDS = 1e8  # three years
 # Seconds of a training step that no machine beats, its share of evaluation included: a tenth of
@@ -29,7 +29,7 @@ Fault = tuple[np.ndarray, str]  # which rows are wrong, and why, as a format of 
 
 
 def check_rows(
-    data: bytes, sheet: TaskSheet, episodes: int | None
+    data: bytes, spec: TaskSpec, episodes: int | None
 ) -> tuple[list[EpisodeRow], list[str]]:
     """The rows, and a line for each kind of fault, naming the first line at fault.
 
@@ -38,12 +38,12 @@ def check_rows(
     rows, problems = _parse(data)
     if problems:
         return [], problems
-    due = 2 * (task_limits.least_budget(sheet) if episodes is None else episodes)
+    due = 2 * (task_limits.least_budget(spec) if episodes is None else episodes)
     if len(rows) != due and not (episodes is None and len(rows) > due):
         problems = [f"holds {len(rows)} rows where {due // 2} episodes make {due}"]
     if not rows:
         return [], problems
-    for wrong, reason in _faults(rows, sheet):
+    for wrong, reason in _faults(rows, spec):
         lines = np.flatnonzero(wrong)
         if len(lines):
             more = f" (and {len(lines) - 1} more lines)" if len(lines) > 1 else ""
@@ -51,9 +51,9 @@ def check_rows(
     return rows, problems
 
 
-def score(sheet: TaskSheet, rows: list[EpisodeRow]) -> float:
+def score(spec: TaskSpec, rows: list[EpisodeRow]) -> float:
     """Mean evaluation return over the task's score window, which the rows must hold."""
-    first, last = sheet.score_window
+    first, last = spec.score_window
     returns = [row.return_ for row in rows if row.phase == "eval" and first <= row.episode <= last]
     return math.fsum(returns) / (last - first + 1)
 
@@ -92,7 +92,7 @@ def _row(line: str) -> EpisodeRow | None:
     return row if ",".join(map(str, row)) == line else None
 
 
-def _faults(rows: list[EpisodeRow], sheet: TaskSheet) -> Iterator[Fault]:
+def _faults(rows: list[EpisodeRow], spec: TaskSpec) -> Iterator[Fault]:
     """Every rule of a row, with the rows that break it."""
     phases, *columns = zip(*rows, strict=True)
     episode, env_steps, return_, length, success, coverage, seconds = map(np.array, columns)
@@ -103,31 +103,31 @@ def _faults(rows: list[EpisodeRow], sheet: TaskSheet) -> Iterator[Fault]:
         ~in_turn,
         "{row.phase} of episode {row.episode} is out of turn: train 1, eval 1, train 2, ...",
     )
-    yield length != sheet.horizon, f"length {{row.length}} where episodes take {sheet.horizon}"
+    yield length != spec.horizon, f"length {{row.length}} where episodes take {spec.horizon}"
     yield (
-        env_steps != due * sheet.horizon,
+        env_steps != due * spec.horizon,
         "env_steps {row.env_steps} is not the sum of the training lengths so far",
     )
     evaluation = in_turn & (place % 2 == 1)
-    yield from _return_faults(sheet, return_, success)
-    yield from _coverage_faults(sheet, coverage, evaluation, success)
-    yield from _second_faults(seconds, evaluation, due * sheet.horizon)
+    yield from _return_faults(spec, return_, success)
+    yield from _coverage_faults(spec, coverage, evaluation, success)
+    yield from _second_faults(seconds, evaluation, due * spec.horizon)
 
 
-def _return_faults(sheet: TaskSheet, return_: np.ndarray, success: np.ndarray) -> Iterator[Fault]:
-    highest = task_limits.highest_return(sheet)
-    below = "" if highest >= sheet.best_return else "just below "
+def _return_faults(spec: TaskSpec, return_: np.ndarray, success: np.ndarray) -> Iterator[Fault]:
+    highest = task_limits.highest_return(spec)
+    below = "" if highest >= spec.best_return else "just below "
     yield (
         np.signbit(return_) | (return_ > highest),
-        f"return {{row.return_}} lies outside 0 to {below}{sheet.best_return}",
+        f"return {{row.return_}} lies outside 0 to {below}{spec.best_return}",
     )
-    earliest = task_limits.earliest_success(sheet)
+    earliest = task_limits.earliest_success(spec)
     yield (
-        success > sheet.horizon - earliest + 1,
+        success > spec.horizon - earliest + 1,
         "success_steps {row.success_steps} are more than the steps"
         + (f" from step {earliest} on, where the first can be" if earliest > 1 else ""),
     )
-    least = task_limits.LEAST_PAY.get(sheet.name)
+    least = task_limits.LEAST_PAY.get(spec.name)
     if least is None:
         yield (
             return_ != success,
@@ -142,10 +142,10 @@ def _return_faults(sheet: TaskSheet, return_: np.ndarray, success: np.ndarray) -
 
 
 def _coverage_faults(
-    sheet: TaskSheet, coverage: np.ndarray, evaluation: np.ndarray, success: np.ndarray
+    spec: TaskSpec, coverage: np.ndarray, evaluation: np.ndarray, success: np.ndarray
 ) -> Iterator[Fault]:
-    bins, needed = task_limits.bins(sheet), task_limits.bins_to_success(sheet)
-    reachable = task_limits.reachable_bins(sheet)
+    bins, needed = task_limits.bins(spec), task_limits.bins_to_success(spec)
+    reachable = task_limits.reachable_bins(spec)
     visited = np.rint(coverage * bins)
     yield (
         (visited < 1) | (visited > bins) | (visited / bins != coverage),
@@ -163,8 +163,8 @@ def _coverage_faults(
     )
     at_start = np.arange(len(visited)) == 0  # where the first state is one more
     yield (
-        np.diff(visited, prepend=0.0) > sheet.horizon + at_start,
-        f"coverage {{row.coverage}} is more than {sheet.horizon} steps can add",
+        np.diff(visited, prepend=0.0) > spec.horizon + at_start,
+        f"coverage {{row.coverage}} is more than {spec.horizon} steps can add",
     )
     yield (
         ~evaluation & (success > 0) & (visited < needed),

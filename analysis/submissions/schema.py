@@ -8,14 +8,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from analysis.submissions.unicode_checks import not_latin, reserved, unreadable
 from explore_suite.runs.format import LABEL, RunKey
-from explore_suite.tasks import BENCHMARK
+from explore_suite.tasks import BENCHMARK, CONTROL, GRID, HALLWAYS
 
 MIN_SEEDS, MAX_SEEDS = 5, 100
 # Tasks that are only taken together: a method is shown where exploring pays and where it does not.
 GROUPS: dict[str, list[str]] = {
-    "control": [sheet.id for sheet in BENCHMARK.values() if sheet.partner],
-    "hallway": [sheet.id for sheet in BENCHMARK.values() if sheet.group == "hallway"],
-    "grid": [sheet.id for sheet in BENCHMARK.values() if sheet.group == "grid"],
+    "control": [spec.id for spec in BENCHMARK.values() if spec.name in CONTROL],
+    "hallway": [spec.id for spec in BENCHMARK.values() if spec.name in HALLWAYS],
+    "grid": [spec.id for spec in BENCHMARK.values() if spec.name in GRID],
 }
 _HTTPS = r"^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(/[A-Za-z0-9._~:/?#@!$&()*+,;=%-]*)?$"
 

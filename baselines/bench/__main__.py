@@ -63,14 +63,14 @@ def ratio(seconds: dict[str, list[float]], over: str, under: str) -> float:
 
 def counts_vs_keops(task: str) -> float:
     """Counts of a 128 x 64 grid against 32768 rows: KeOps' time over ours."""
-    sheet, rng = lookup(task), torch.Generator().manual_seed(0)
-    box = bounds(sheet)
+    spec, rng = lookup(task), torch.Generator().manual_seed(0)
+    box = bounds(spec)
     low, high = torch.tensor(box.obs_low), torch.tensor(box.obs_high)
-    obs = torch.lerp(low, high, torch.rand(32768 + 128, sheet.obs_dim, generator=rng))
-    actions = torch.rand(32768 + 64, sheet.action_dim, generator=rng) * 2 - 1
+    obs = torch.lerp(low, high, torch.rand(32768 + 128, spec.obs_dim, generator=rng))
+    actions = torch.rand(32768 + 64, spec.action_dim, generator=rng) * 2 - 1
     backends: dict[str, Contender] = {}
     for backend in ("product", "keops"):
-        config = KernelConfig(state_scale=sheet.count_scale or 1, tolerance=0.999, backend=backend)
+        config = KernelConfig(state_scale=spec.count_scale or 1, tolerance=0.999, backend=backend)
         count = KernelCount(box, config, seed=0)
         for row in range(32768):
             count.visit(obs[row], actions[row])
@@ -86,11 +86,11 @@ def _ask(count: KernelCount, obs: torch.Tensor, actions: torch.Tensor) -> None:
 
 def seconds_per_episode(agent_name: str, episodes: int = 3) -> list[float]:
     """Processor seconds of training and evaluation episodes with a full count table."""
-    sheet = lookup(_TASK)
+    spec = lookup(_TASK)
     agent = build(agent_name, _TASK, resolve("cpu", agent_name, _TASK), seed=0)
-    _fill(agent, sheet.obs_dim, sheet.action_dim, steps=12_000)
+    _fill(agent, spec.obs_dim, spec.action_dim, steps=12_000)
     seconds = []
-    with gymnasium.make(sheet.id) as env:
+    with gymnasium.make(spec.id) as env:
         for episode in range(episodes + 1):
             start = time.process_time()
             train_episode(agent, env, episode)
@@ -122,10 +122,10 @@ def gib_of_a_run(agent_name: str) -> float:
 
 def fill_and_run(agent_name: str) -> None:
     """One episode after 100,000 stored steps; for `gib_of_a_run`."""
-    sheet = lookup(_TASK)
+    spec = lookup(_TASK)
     agent = build(agent_name, _TASK, resolve("cpu", agent_name, _TASK), seed=0)
-    _fill(agent, sheet.obs_dim, sheet.action_dim, steps=100_000)
-    with gymnasium.make(sheet.id) as env:
+    _fill(agent, spec.obs_dim, spec.action_dim, steps=100_000)
+    with gymnasium.make(spec.id) as env:
         train_episode(agent, env, 0)
 
 

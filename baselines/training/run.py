@@ -103,8 +103,7 @@ def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher
     folder = checkpoint_folder(store, spec.key)
     trainer = Trainer(
         build(spec.agent, spec.task, spec.config, seed=spec.seed, device=options.device),
-        spec.task, seed=spec.seed, dump=folder / "dump.safetensors",
-        videos=videos,
+        spec.task, seed=spec.seed, videos=videos,
     )  # fmt: skip
     header = _header(spec, store, options)
     checkpoints = checkpoint.Checkpoints(folder, checkpoint.owner(header))
@@ -138,7 +137,8 @@ def _episodes(
     """Episodes until the budget is spent or a stop is asked for."""
     saved, log = time.monotonic(), trainer.log
     while log.episode < spec.episodes:
-        result = trainer.next_episode()
+        with _dumped_if_diverged(trainer, checkpoints.folder):
+            result = trainer.next_episode()
         writer.append(result.train)
         writer.append(result.eval)
         watch(trainer, result)
@@ -152,6 +152,18 @@ def _episodes(
         if stopped.is_set():
             break
     return log.episode >= spec.episodes
+
+
+@contextlib.contextmanager
+def _dumped_if_diverged(trainer: Trainer, folder: Path) -> Iterator[None]:
+    """Leaves the agent's state in a file if one of its quantities stops being finite."""
+    try:
+        yield
+    except FloatingPointError as error:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "dump.safetensors"
+        checkpoint.save(path, trainer.agent.state_dict())
+        raise FloatingPointError(f"{error} (the agent's state is in {path})") from error
 
 
 def _resume(

@@ -4,7 +4,7 @@ import argparse
 import json
 
 from explore_suite.cli.console import say, table
-from explore_suite.tasks import TASKS, TaskSheet
+from explore_suite.tasks import BENCHMARK, TASKS, TaskSpec
 
 _COLUMNS = ("task", "obs", "act", "steps", "random", "best", "what")
 
@@ -19,49 +19,49 @@ def main(arguments: list[str]) -> None:
         "--json", action="store_true", help="print everything the catalogue knows, as JSON"
     )
     if parser.parse_args(arguments).json:
-        say(json.dumps([_record(sheet) for sheet in TASKS.values()], indent=1))
+        say(json.dumps([_record(spec) for spec in TASKS.values()], indent=1))
         return
     title = 'gymnasium.make("ExploreSuite/<task>-v0")'
-    table(title, _COLUMNS, [_row(sheet) for sheet in TASKS.values()])
+    table(title, _COLUMNS, [_row(spec) for spec in TASKS.values()])
 
 
-def _row(sheet: TaskSheet) -> tuple[str, ...]:
+def _row(spec: TaskSpec) -> tuple[str, ...]:
     return (
-        sheet.name,
-        str(sheet.obs_dim),
-        f"1 of {sheet.action_dim}" if sheet.discrete else str(sheet.action_dim),
-        str(sheet.horizon),
-        f"{sheet.random_return:.1f}",
-        best(sheet),
-        sheet.summary,
+        spec.name,
+        str(spec.obs_dim),
+        f"1 of {spec.action_dim}" if spec.discrete else str(spec.action_dim),
+        str(spec.horizon),
+        f"{spec.random_return:.1f}",
+        best(spec),
+        spec.summary,
     )
 
 
-def best(sheet: TaskSheet) -> str:
+def best(spec: TaskSpec) -> str:
     """The best return known, marked where it is only a bound."""
-    return f"{'<' if sheet.best_is_bound else ''}{sheet.best_return:.4g}"
+    return f"{'<' if spec.best_is_bound else ''}{spec.best_return:.4g}"
 
 
-def _record(sheet: TaskSheet) -> dict[str, object]:
+def _record(spec: TaskSpec) -> dict[str, object]:
     return {
-        "id": sheet.id,
-        "name": sheet.name,
-        "group": sheet.group,
-        "benchmark": sheet.benchmark,
-        "summary": sheet.summary,
-        "goal": sheet.goal,
+        "id": spec.id,
+        "name": spec.name,
+        "group": spec.group,
+        "benchmark": spec.id in BENCHMARK,
+        "summary": spec.summary,
+        "goal": spec.goal,
         "observation": [
             {"name": name, "typical_low": low, "typical_high": high}
-            for name, low, high in sheet.features
+            for name, low, high in spec.features
         ],
-        "action_dim": sheet.action_dim,
-        "discrete": sheet.discrete,
-        "horizon": sheet.horizon,
-        "control_step": sheet.control_step,
-        "random_return": sheet.random_return,
-        "best_return": sheet.best_return,
-        "best_is_bound": sheet.best_is_bound,
-        "partner": sheet.partner,
-        "count_scale": sheet.count_scale,
-        "count_tolerance": sheet.count_tolerance,
+        "action_dim": spec.action_dim,
+        "discrete": spec.discrete,
+        "horizon": spec.horizon,
+        "control_step": spec.control_step,
+        "random_return": spec.random_return,
+        "best_return": spec.best_return,
+        "best_is_bound": spec.best_is_bound,
+        "partner": spec.partner,
+        "count_scale": spec.count_scale,
+        "count_tolerance": spec.count_tolerance,
     }

@@ -12,7 +12,7 @@ import numpy as np
 
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
-from explore_suite.tasks import TaskSheet, lookup
+from explore_suite.tasks import TaskSpec, lookup
 
 _FORMATS = (".mp4", ".gif", ".png")
 _GRID_FPS = 20  # the grid has no clock of its own
@@ -29,25 +29,25 @@ _TRAINED = "baselines.training.artefacts:load_policy"
 def main(arguments: list[str]) -> None:
     """Plays one episode into a file or a window."""
     options = _parser().parse_args(arguments)
-    sheet = lookup(options.task)
-    steps = sheet.horizon if options.steps is None else options.steps
-    if not 1 <= steps <= sheet.horizon:
-        raise UserError(f"--steps must be from 1 to {sheet.horizon}, got {steps}")
+    spec = lookup(options.task)
+    steps = spec.horizon if options.steps is None else options.steps
+    if not 1 <= steps <= spec.horizon:
+        raise UserError(f"--steps must be from 1 to {spec.horizon}, got {steps}")
     if options.seed < 0:
         raise UserError(f"--seed must be 0 or more, got {options.seed}")
-    policy = trained(options.run, sheet) if options.run else POLICIES[options.policy]
+    policy = trained(options.run, spec) if options.run else POLICIES[options.policy]
     if options.window:
-        total = sum(reward for _, reward in play(sheet, "human", policy, options.seed, steps))
-        say(f"{sheet.name}: return {total:.1f} in {steps} steps")
+        total = sum(reward for _, reward in play(spec, "human", policy, options.seed, steps))
+        say(f"{spec.name}: return {total:.1f} in {steps} steps")
         return
-    out = Path(options.out or f"{sheet.name}.mp4")
+    out = Path(options.out or f"{spec.name}.mp4")
     if out.suffix not in _FORMATS:
         raise UserError(f"--out must end in one of {', '.join(_FORMATS)}, got {out.name!r}")
-    total = record(sheet, out, policy, options.seed, steps)
-    say(f"{sheet.name}: return {total:.1f} in {steps} steps, written to {out}")
+    total = record(spec, out, policy, options.seed, steps)
+    say(f"{spec.name}: return {total:.1f} in {steps} steps, written to {out}")
 
 
-def trained(run: Path, sheet: TaskSheet) -> Policy:
+def trained(run: Path, spec: TaskSpec) -> Policy:
     """The task policy of a finished run of this task."""
     module, function = _TRAINED.split(":")
     try:
@@ -55,24 +55,24 @@ def trained(run: Path, sheet: TaskSheet) -> Policy:
     except ModuleNotFoundError as error:
         raise UserError(f"needs {error.name}: pip install 'explore-suite[baselines]'") from error
     task, policy = load(run)
-    if task != sheet.id:
-        raise UserError(f"{run} is a run of {task}, not of {sheet.name}")
+    if task != spec.id:
+        raise UserError(f"{run} is a run of {task}, not of {spec.name}")
     return lambda env, obs: policy(obs)
 
 
-def record(sheet: TaskSheet, out: Path, policy: Policy, seed: int, steps: int) -> float:
+def record(spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int) -> float:
     """Writes the episode to `out` (.png: its last frame) and returns its return."""
     try:
         import imageio.v2 as imageio
         from tqdm import tqdm
     except ImportError as error:
         raise UserError(f"needs {error.name}: pip install 'explore-suite[video]'") from error
-    episode = play(sheet, "rgb_array", policy, seed, steps)
+    episode = play(spec, "rgb_array", policy, seed, steps)
     total = 0.0
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with _writer(imageio, sheet, out) as write:
-            bar = tqdm(episode, total=steps, desc=sheet.name, unit="step", mininterval=1)
+        with _writer(imageio, spec, out) as write:
+            bar = tqdm(episode, total=steps, desc=spec.name, unit="step", mininterval=1)
             for step, (draw, reward) in enumerate(bar, start=1):
                 if out.suffix != ".png" or step == steps:
                     write(draw())
@@ -83,10 +83,10 @@ def record(sheet: TaskSheet, out: Path, policy: Policy, seed: int, steps: int) -
 
 
 def play(
-    sheet: TaskSheet, render_mode: str, policy: Policy, seed: int, steps: int
+    spec: TaskSpec, render_mode: str, policy: Policy, seed: int, steps: int
 ) -> Iterator[tuple[Callable[[], Any], float]]:
     """After each step of one episode, a function that draws it and the step's reward."""
-    with gymnasium.make(sheet.id, render_mode=render_mode) as env:
+    with gymnasium.make(spec.id, render_mode=render_mode) as env:
         obs, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
         for _ in range(steps):
@@ -95,12 +95,12 @@ def play(
 
 
 @contextlib.contextmanager
-def _writer(imageio: Any, sheet: TaskSheet, out: Path) -> Iterator[Callable[[Any], None]]:
+def _writer(imageio: Any, spec: TaskSpec, out: Path) -> Iterator[Callable[[Any], None]]:
     """A function that takes frames; the file is complete when the context ends."""
     if out.suffix == ".png":
         yield lambda frame: imageio.imwrite(out, frame)
         return
-    fps = round(1 / sheet.control_step) if sheet.control_step else _GRID_FPS
+    fps = round(1 / spec.control_step) if spec.control_step else _GRID_FPS
     gif: dict[str, Any] = {"duration": 1000 / fps, "loop": 0}
     video: dict[str, Any] = {"fps": fps, "macro_block_size": 1}
     with imageio.get_writer(out, **(gif if out.suffix == ".gif" else video)) as writer:

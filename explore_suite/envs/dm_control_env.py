@@ -22,7 +22,7 @@ class DMCEnv(RenderedEnv):
     """A dm_control task with flat float32 observations, seeding, success and rendering.
 
     Subclasses say how to build the task (`build`), when its goal is met (`succeeded`) and what it
-    is (the class docstring is the specification sheet). Physics stays in float64. Nothing
+    is (the class docstring is the specification). Physics stays in float64. Nothing
     terminates and nothing here counts steps: Gymnasium's TimeLimit is the only clock.
     """
 

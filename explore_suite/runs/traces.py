@@ -32,7 +32,7 @@ from explore_suite.runs.format import (
     read_rows,
 )
 from explore_suite.runs.seeds import episode_seed
-from explore_suite.tasks import TaskSheet, lookup
+from explore_suite.tasks import TaskSpec, lookup
 
 MAX_BYTES = 150_000  # of a traces file; the largest, of six actions, has less than 100 KB
 _LAST = 2  # evaluations kept of the score window, and of the whole run
@@ -52,9 +52,9 @@ class BadTracesError(UserError):
     """A traces file that cannot be read or does not hold what it should; the message says what."""
 
 
-def traced_episodes(sheet: TaskSheet, evaluated: int) -> tuple[int, ...]:
+def traced_episodes(spec: TaskSpec, evaluated: int) -> tuple[int, ...]:
     """The evaluations whose actions are kept of a run that has evaluated so many episodes."""
-    first, last = sheet.score_window
+    first, last = spec.score_window
     recent = range(max(1, evaluated - _LAST + 1), evaluated + 1)
     end = min(evaluated, last)
     scored = range(max(first, end - _LAST + 1), end + 1)
@@ -91,13 +91,13 @@ class TraceKeeper:
 
     def __init__(self, task: str, seed: int) -> None:
         """Of a run with this seed that has evaluated nothing yet."""
-        self._sheet, self._seed = lookup(task), seed
+        self._spec, self._seed = lookup(task), seed
         self._kept: dict[int, np.ndarray] = {}  # episode -> actions (T, A), or (T,) if discrete
 
     def add(self, episode: int, actions: Sequence[np.ndarray | int]) -> None:
         """Takes the actions of an evaluation, and lets go of those no longer needed."""
-        kept = self._kept | {episode: np.array(actions, dtype=_action_type(self._sheet))}
-        wanted = traced_episodes(self._sheet, episode)
+        kept = self._kept | {episode: np.array(actions, dtype=_action_type(self._spec))}
+        wanted = traced_episodes(self._spec, episode)
         self._kept = {number: kept[number] for number in wanted if number in kept}
 
     def content(self) -> bytes:
@@ -155,15 +155,15 @@ def replay(header: Header, rows: list[EpisodeRow], content: bytes) -> list[str]:
 
     Raises BadTracesError for a content that is no sound traces file of such a run.
     """
-    sheet = lookup(header.task)
+    spec = lookup(header.task)
     written = {row.episode: row for row in rows if row.phase == "eval"}
     if len(rows) != 2 * header.episodes or written.keys() != set(range(1, header.episodes + 1)):
         return [f"the rows are not those of {header.episodes} episodes"]
     if header.seed < 0:
         return [f"the header's seed {header.seed} is negative"]
-    expected = traced_episodes(sheet, header.episodes)
-    with gymnasium.make(sheet.id) as env:
-        episodes, seeds, actions = _read(content, sheet, len(expected), _steps(env))
+    expected = traced_episodes(spec, header.episodes)
+    with gymnasium.make(spec.id) as env:
+        episodes, seeds, actions = _read(content, spec, len(expected), _steps(env))
         if tuple(episodes.tolist()) != expected:
             return [f"traces are of episodes {episodes.tolist()} instead of {list(expected)}"]
         differences = []
@@ -201,18 +201,18 @@ def _play(env: gymnasium.Env, seed: int, actions: np.ndarray) -> tuple[float, in
 
 
 def _read(
-    content: bytes, sheet: TaskSheet, episodes: int, steps: int
+    content: bytes, spec: TaskSpec, episodes: int, steps: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Episodes, seeds and actions of a traces file that may be a stranger's.
 
     Sizes are known beforehand and checked before anything is unpacked; nothing but plain numbers
     is ever made of the bytes.
     """
-    shape = (episodes, steps) if sheet.discrete else (episodes, steps, sheet.action_dim)
+    shape = (episodes, steps) if spec.discrete else (episodes, steps, spec.action_dim)
     wanted = {
         "episodes.npy": (np.dtype("<i8"), (episodes,)),
         "seeds.npy": (np.dtype("<i8"), (episodes,)),
-        "actions.npy": (_action_type(sheet), shape),
+        "actions.npy": (_action_type(spec), shape),
     }
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -230,7 +230,7 @@ def _read(
     except _BAD_ARCHIVE as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:100]
         raise BadTracesError(f"traces are no sound npz file ({reason!r})") from error
-    _check_actions(actions, sheet)
+    _check_actions(actions, spec)
     return read, seeds, actions
 
 
@@ -255,19 +255,19 @@ def _array(
     return np.frombuffer(data, dtype=kind, offset=match.end()).reshape(shape)
 
 
-def _check_actions(actions: np.ndarray, sheet: TaskSheet) -> None:
-    wrong = actions >= sheet.action_dim if sheet.discrete else ~(np.abs(actions) <= 1)
+def _check_actions(actions: np.ndarray, spec: TaskSpec) -> None:
+    wrong = actions >= spec.action_dim if spec.discrete else ~(np.abs(actions) <= 1)
     if wrong.any():
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        low, high = (0, sheet.action_dim - 1) if sheet.discrete else (-1, 1)
+        low, high = (0, spec.action_dim - 1) if spec.discrete else (-1, 1)
         raise BadTracesError(
             f"action {actions[place]} at step {place[1] + 1} of trace {place[0] + 1} is not "
             f"within {low} to {high}"
         )
 
 
-def _action_type(sheet: TaskSheet) -> np.dtype:
-    return np.dtype("u1") if sheet.discrete else np.dtype("<f4")
+def _action_type(spec: TaskSpec) -> np.dtype:
+    return np.dtype("u1") if spec.discrete else np.dtype("<f4")
 
 
 def _steps(env: gymnasium.Env) -> int:

@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 
 import explore_suite
-from explore_suite import TASKS, TaskSheet, lookup
+from explore_suite import TASKS, TaskSpec, lookup
 from explore_suite.cli.console import say
 
 SOLUTIONS = Path(explore_suite.__file__).parent / "data" / "solutions.json"
@@ -55,30 +55,30 @@ def rollout(
     return best, total, successes
 
 
-def search(sheet: TaskSheet, seed: int = 0) -> dict:
+def search(spec: TaskSpec, seed: int = 0) -> dict:
     """An action sequence that reaches the goal: drawn if that suffices, else climbed to."""
-    closeness = next(f for prefix, f in _CLOSENESS.items() if sheet.name.startswith(prefix))
-    with gymnasium.make(sheet.id) as env:
-        for attempt, knots in enumerate(_draws(sheet)):
+    closeness = next(f for prefix, f in _CLOSENESS.items() if spec.name.startswith(prefix))
+    with gymnasium.make(spec.id) as env:
+        for attempt, knots in enumerate(_draws(spec)):
             _, total, successes = rollout(env, seed, knots, closeness)
             if successes:
-                say(f"{sheet.name}: drawn at attempt {attempt}")
+                say(f"{spec.name}: drawn at attempt {attempt}")
                 return _solution(seed, total, successes, knots)
-        found = _climb(env, sheet, seed, closeness)
+        found = _climb(env, spec, seed, closeness)
     return found
 
 
-def _draws(sheet: TaskSheet) -> Iterator[np.ndarray]:
+def _draws(spec: TaskSpec) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(0)
     for _ in range(_DRAWS):
-        yield rng.choice([-1.0, 0.0, 1.0], (_DRAWN_KNOTS, sheet.action_dim))
+        yield rng.choice([-1.0, 0.0, 1.0], (_DRAWN_KNOTS, spec.action_dim))
 
 
-def _climb(env: gymnasium.Env, sheet: TaskSheet, seed: int, closeness: Callable) -> dict:
+def _climb(env: gymnasium.Env, spec: TaskSpec, seed: int, closeness: Callable) -> dict:
     """Cross-entropy search, started anew when it stalls."""
     for restart in range(_RESTARTS):
         rng = np.random.default_rng(restart)
-        mean, spread = np.zeros((_KNOTS, sheet.action_dim)), np.ones((_KNOTS, sheet.action_dim))
+        mean, spread = np.zeros((_KNOTS, spec.action_dim)), np.ones((_KNOTS, spec.action_dim))
         for _ in range(_ROUNDS):
             samples = rng.normal(mean, spread, (_POPULATION, *mean.shape)).clip(-1, 1).round(2)
             scores = []
@@ -89,8 +89,8 @@ def _climb(env: gymnasium.Env, sheet: TaskSheet, seed: int, closeness: Callable)
                 scores.append(best)
             elite = samples[np.argsort(scores)[-_ELITE:]]
             mean, spread = elite.mean(0), elite.std(0) + 0.1
-        say(f"{sheet.name}: restart {restart}, closest {max(scores):.3f}")
-    raise RuntimeError(f"no solution found for {sheet.name}")
+        say(f"{spec.name}: restart {restart}, closest {max(scores):.3f}")
+    raise RuntimeError(f"no solution found for {spec.name}")
 
 
 def _solution(seed: int, total: float, successes: int, knots: np.ndarray) -> dict:
@@ -106,12 +106,12 @@ def _solution(seed: int, total: float, successes: int, knots: np.ndarray) -> dic
 def main(names: list[str]) -> None:
     """Searches for the named tasks, or for all Control Suite tasks, and merges into the file."""
     found = json.loads(SOLUTIONS.read_text()) if SOLUTIONS.exists() else {}
-    sheets = [lookup(name) for name in names] or [
-        sheet for sheet in TASKS.values() if sheet.group in ("explore", "original")
+    specs = [lookup(name) for name in names] or [
+        spec for spec in TASKS.values() if spec.group in ("explore", "original")
     ]
-    for sheet in sheets:
-        found[sheet.name] = search(sheet)
-        say(f"{sheet.name} {[v for k, v in found[sheet.name].items() if k != 'knots']}")
+    for spec in specs:
+        found[spec.name] = search(spec)
+        say(f"{spec.name} {[v for k, v in found[spec.name].items() if k != 'knots']}")
         SOLUTIONS.write_text(json.dumps(found) + "\n")
 
 

@@ -121,9 +121,9 @@ def test_a_committed_run_with_noise_is_found(size, bins):
 
 def with_noise(mine, size, bins):
     """The rows as a forger would change them, within what the task can give."""
-    draw, sheet = random.Random(0), lookup(mine.header.task)
-    count, added, rows = task_limits.bins(sheet), 0, []
-    sparse = sheet.name not in task_limits.LEAST_PAY
+    draw, spec = random.Random(0), lookup(mine.header.task)
+    count, added, rows = task_limits.bins(spec), 0, []
+    sparse = spec.name not in task_limits.LEAST_PAY
     for row in mine.rows:
         if row.phase == "train" and not row.episode % 3:
             added += bins

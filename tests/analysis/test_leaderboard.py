@@ -38,11 +38,11 @@ def rows_of(tmp_path, cells):
 
 def by_hand(agent, task, seed):
     """Normalised score and final coverage of an invented run, from its rows alone."""
-    sheet, run = lookup(task), synthetic.invent(synthetic.Cell(agent, task, seed))
+    spec, run = lookup(task), synthetic.invent(synthetic.Cell(agent, task, seed))
     window = [row for row in run.rows if 91 <= row.episode <= 110]
     score = np.mean([row.return_ for row in window if row.phase == "eval"])
     (last,) = [row.coverage for row in window if row.phase == "train" and row.episode == 110]
-    return (score - sheet.random_return) / (sheet.best_return - sheet.random_return), last
+    return (score - spec.random_return) / (spec.best_return - spec.random_return), last
 
 
 def test_numbers_are_those_made_by_hand(tmp_path):
@@ -65,8 +65,8 @@ def test_numbers_are_those_made_by_hand(tmp_path):
     coverage = np.mean([last for runs in made.values() for _, last in runs])
     assert first.coverage.value == pytest.approx(coverage)
     assert first.minutes.value == pytest.approx(100 * 2.5 / 60)  # 2.5 s an episode
-    sheet = lookup("WalkerWalk")
-    mean = means["WalkerWalk"] * (sheet.best_return - sheet.random_return) + sheet.random_return
+    spec = lookup("WalkerWalk")
+    mean = means["WalkerWalk"] * (spec.best_return - spec.random_return) + spec.random_return
     assert first.by_task["WalkerWalk"].score.value == pytest.approx(mean)
     assert first.versions == {"mujoco": "0.0.0", "dm_control": "", "suite": ""}
 
@@ -274,5 +274,5 @@ def test_every_task_is_in_one_group_of_sections():
     for section in build.SECTIONS:
         groups.setdefault(section.group, set()).update(section.tasks)
     assert sorted(task for tasks in groups.values() for task in tasks) == sorted(
-        sheet.name for sheet in TASKS.values()
+        spec.name for spec in TASKS.values()
     )

@@ -26,17 +26,17 @@ def of(name):
     return TASKS[f"ExploreSuite/{name}-v0"]
 
 
-def still(sheet):
+def still(spec):
     """An action that does as good as nothing."""
-    return 0 if sheet.discrete else np.zeros(sheet.action_dim)
+    return 0 if spec.discrete else np.zeros(spec.action_dim)
 
 
-def faults(sheet, rows):
-    return check_rows(csv_of(rows), sheet, len(rows) // 2)[1]
+def faults(spec, rows):
+    return check_rows(csv_of(rows), spec, len(rows) // 2)[1]
 
 
 def test_budgets_and_windows():
-    budgets = {sheet.name: least_budget(sheet) for sheet in TASKS.values()}
+    budgets = {spec.name: least_budget(spec) for spec in TASKS.values()}
     assert budgets.pop("GridWorld") == 300 and budgets.pop("HallwayAdversarial") == 60
     assert budgets.pop("HallwayLocalOptimum") == 100 and budgets.pop("HallwayShort") == 50
     assert set(budgets.values()) == {110}
@@ -44,38 +44,38 @@ def test_budgets_and_windows():
     assert score(of("WalkerWalk"), rows) == 100.5
 
 
-def test_what_a_known_solution_earns_passes(sheet):
+def test_what_a_known_solution_earns_passes(spec):
     """The rules of returns and coverage hold of real episodes that succeed, and bind."""
-    seed, actions = solution(sheet)
-    coverage, total, successes = Coverage(sheet.id), 0.0, []
-    with sheet.id as env:
+    seed, actions = solution(spec)
+    coverage, total, successes = Coverage(spec.id), 0.0, []
+    with spec.id as env:
         coverage.add(env.reset(seed=seed)[0])
-        for step in range(sheet.horizon):
+        for step in range(spec.horizon):
             obs, reward, _, _, info = env.step(
-                actions[step] if step < len(actions) else still(sheet)
+                actions[step] if step < len(actions) else still(spec)
             )
             coverage.add(obs)
             total += float(reward)
             successes += [step + 1] if info["success"] else []
             if len(successes) == 1:
-                assert np.count_nonzero(coverage.visits) >= bins_to_success(sheet)
+                assert np.count_nonzero(coverage.visits) >= bins_to_success(spec)
     rows = [
         EpisodeRow(
-            phase, 1, sheet.horizon, total, sheet.horizon, len(successes), coverage.fraction, 1.0
+            phase, 1, spec.horizon, total, spec.horizon, len(successes), coverage.fraction, 1.0
         )
         for phase in ("train", "eval")
     ]
-    assert successes[0] >= earliest_success(sheet)
-    if sheet.group in ("hallway", "grid"):  # whose solutions go straight to the goal
-        assert successes[0] == earliest_success(sheet)
-    assert check_rows(csv_of(rows), sheet, 1) == (rows, [])
+    assert successes[0] >= earliest_success(spec)
+    if spec.group in ("hallway", "grid"):  # whose solutions go straight to the goal
+        assert successes[0] == earliest_success(spec)
+    assert check_rows(csv_of(rows), spec, 1) == (rows, [])
     forged = [row._replace(success_steps=int(total / 0.74) + 1) for row in rows]
-    assert faults(sheet, forged)
+    assert faults(spec, forged)
 
 
-def test_what_random_actions_earn_passes(sheet, tmp_path):
+def test_what_random_actions_earn_passes(spec, tmp_path):
     """Rows as the recorder writes them, of real episodes."""
-    env = explore_suite.record(sheet.id, "random", 0, tmp_path, episodes=2)
+    env = explore_suite.record(spec.id, "random", 0, tmp_path, episodes=2)
     env.action_space.seed(0)
     while not env.finished:
         for played in (env, env.eval_env):
@@ -86,15 +86,15 @@ def test_what_random_actions_earn_passes(sheet, tmp_path):
                 over = terminated or truncated
     env.close()
     (path,) = tmp_path.rglob("*.csv")
-    rows, problems = check_rows(path.read_bytes(), sheet, 2)
+    rows, problems = check_rows(path.read_bytes(), spec, 2)
     assert problems == [] and len(rows) == 4
 
 
 @pytest.mark.parametrize("group", ["explore", "hallway", "grid"])
 def test_no_start_lies_at_the_goal_where_the_rules_say_so(group):
-    for sheet in (sheet for sheet in TASKS.values() if sheet.group == group):
-        assert earliest_success(sheet) > 1 and bins_to_success(sheet) > 1
-        with sheet.id as env:
+    for spec in (spec for spec in TASKS.values() if spec.group == group):
+        assert earliest_success(spec) > 1 and bins_to_success(spec) > 1
+        with spec.id as env:
             env.action_space.seed(0)
             for seed in range(STARTS):
                 assert not env.reset(seed=seed)[1]["success"]
@@ -105,27 +105,27 @@ def test_bins_said_to_be_out_of_reach_are_not_reached():
     """The hallways and the grid are within reach as a whole; a falling torso is nowhere else."""
     for name in ("GridWorld", "HallwayLocalOptimum", "HallwayAdversarial", "HallwayShort"):
         assert reachable_bins(of(name)) == bins(of(name))
-    sheet, coverage, draw = of("WalkerWalk"), Coverage("WalkerWalk"), np.random.default_rng(0)
+    spec, coverage, draw = of("WalkerWalk"), Coverage("WalkerWalk"), np.random.default_rng(0)
     lowest = np.inf
-    with sheet.id as env:
+    with spec.id as env:
         for seed in range(STARTS):
             env.reset(seed=seed)
             for step in range(200):
                 if step % 20 == 0:
-                    action = draw.choice([-1.0, 1.0], sheet.action_dim)
+                    action = draw.choice([-1.0, 1.0], spec.action_dim)
                 obs = env.step(action)[0]
                 coverage.add(obs)
                 lowest = min(lowest, obs[14] - 0.3 * abs(obs[0]) - 0.07)  # of the torso's capsule
-    assert np.count_nonzero(coverage.visits) < reachable_bins(sheet) < bins(sheet)
+    assert np.count_nonzero(coverage.visits) < reachable_bins(spec) < bins(spec)
     assert -0.15 < lowest < 0.05
 
 
 @pytest.mark.parametrize("task", ["GridWorld", "ReacherExplore", "BallInCupCatch", "FingerExplore"])
 def test_where_only_success_pays_the_return_is_their_number(task):
-    sheet = of(task)
-    rows = rows_of(sheet.id, 0)
+    spec = of(task)
+    rows = rows_of(spec.id, 0)
     rows[0] = rows[0]._replace(return_=rows[0].return_ + 1)
-    (line,) = faults(sheet, rows)
+    (line,) = faults(spec, rows)
     assert "success_steps, which alone pay" in line
 
 
@@ -209,9 +209,9 @@ def test_the_readme_states_the_bounds():
 
 
 def test_rows_are_checked_without_a_header():
-    sheet = of("HallwayAdversarial")
-    rows = rows_of(sheet.id, 0)
-    assert check_rows(csv_of(rows), sheet, None) == (rows, [])
-    assert check_rows(csv_of(rows_of(sheet.id, 0, 70)), sheet, None)[1] == []
-    (line,) = check_rows(csv_of(rows[:-2]), sheet, None)[1]
+    spec = of("HallwayAdversarial")
+    rows = rows_of(spec.id, 0)
+    assert check_rows(csv_of(rows), spec, None) == (rows, [])
+    assert check_rows(csv_of(rows_of(spec.id, 0, 70)), spec, None)[1] == []
+    (line,) = check_rows(csv_of(rows[:-2]), spec, None)[1]
     assert line == "holds 118 rows where 60 episodes make 120"

@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 from analysis.stats import tables as scores
-from analysis.stats.curves import WINDOWS, shared_length, width
+from analysis.stats.curves import shared_length, width
 from analysis.stats.results import Numbers
 from explore_suite.runs.format import EpisodeRow, Run
 from explore_suite.runs.store import ResultStore
-from explore_suite.tasks import lookup
+from explore_suite.tasks import TASKS, lookup
 from tests.helpers import synthetic, synthetic_claims
 
 TASK = "BallInCupExplore"  # random actions earn 0 there, the best return is 1000
@@ -111,10 +111,10 @@ def test_each_task_has_its_own_window():
     assert score_of(run(task="GridWorld", episodes=400)).score == 290.5
 
 
-def test_normalised_scores_run_from_random_to_best(sheet):
-    last = sheet.score_window[1]
-    for value, expected in ((sheet.random_return, 0.0), (sheet.best_return, 1.0)):
-        found = score_of(run(task=sheet.name, episodes=last, value=lambda e, v=value: v))
+def test_normalised_scores_run_from_random_to_best(spec):
+    last = spec.score_window[1]
+    for value, expected in ((spec.random_return, 0.0), (spec.best_return, 1.0)):
+        found = score_of(run(task=spec.name, episodes=last, value=lambda e, v=value: v))
         assert found.normalised == pytest.approx(expected, abs=1e-12)
 
 
@@ -170,7 +170,7 @@ def test_each_seed_is_smoothed_over_the_published_frame(window, before, after):
     expected = [returns[max(0, i - before) : i + after + 1].mean() for i in range(40)]
     np.testing.assert_allclose(found["mean"], expected)
     assert width(window) == before + 1 + after
-    assert set(WINDOWS.values()) == {20, 10, 5}
+    assert {spec.smoothing for spec in TASKS.values()} == {20, 10, 5}
 
 
 def begun(agent, task, seed, value, reached, budget=110):

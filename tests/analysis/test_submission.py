@@ -146,7 +146,7 @@ def test_the_readme_names_every_field_and_the_numbers_of_the_rules():
     named = [name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])]
     assert set(named) == set(Submission.model_fields) | set(COLUMNS)
     assert {item.name for item in fields(Header)} <= set(re.findall(r"`(\w+)`", README))
-    windows = {sheet.score_window for sheet in BENCHMARK.values()}
+    windows = {spec.score_window for spec in BENCHMARK.values()}
     for first, last in windows:
         assert f"{first} to {last}" in README
     assert f"at least {MIN_SEEDS}" in README and all(f"`{name}`" in README for name in GROUPS)

@@ -34,8 +34,8 @@ def equal(first, second):
 def further(agent, name):
     """What an agent does from here on, evaluation included."""
     seen = episodes(agent, name, (3, 4))
-    sheet = lookup(task_of(name))
-    places = np.linspace(sheet.obs_low, sheet.obs_high, 5).round().astype(np.float32)
+    spec = lookup(task_of(name))
+    places = np.linspace(spec.obs_low, spec.obs_high, 5).round().astype(np.float32)
     return seen, [np.asarray(agent.act(obs, explore=False)).tolist() for obs in places]
 
 

@@ -42,7 +42,7 @@ def test_state_in_mid_episode_continues_identically(name):
     """Also between two steps of an episode, where updates are owed but not yet due."""
     whole = small(name)
     episodes(whole, name, range(2))
-    obs, sheet = lookup(task_of(name)).obs_low, lookup(task_of(name))
+    obs, spec = lookup(task_of(name)).obs_low, lookup(task_of(name))
     transition = Transition(obs, whole.act(obs, explore=True), 0.5, obs, False, False)
     whole.observe(transition)
     whole.update()
@@ -51,7 +51,7 @@ def test_state_in_mid_episode_continues_identically(name):
     for agent in (whole, resumed):
         agent.observe(transition._replace(truncated=True))
     assert whole.update() == resumed.update()
-    assert episodes(whole, name, range(2, 4)) == episodes(resumed, name, range(2, 4)), sheet
+    assert episodes(whole, name, range(2, 4)) == episodes(resumed, name, range(2, 4)), spec
 
 
 def test_state_is_a_copy(name):
@@ -90,14 +90,14 @@ def test_actions_are_legal(name):
 
 
 def test_a_run_yields_two_rows_per_episode(name):
-    sheet = lookup(task_of(name))
-    results = list(run(small(name), sheet.name, seed=0, episodes=2))
+    spec = lookup(task_of(name))
+    results = list(run(small(name), spec.name, seed=0, episodes=2))
     rows = [row for result in results for row in (result.train, result.eval)]
     assert [(row.phase, row.episode) for row in rows] == [
         ("train", 1), ("eval", 1), ("train", 2), ("eval", 2),
     ]  # fmt: skip
-    assert [row.env_steps for row in rows] == [sheet.horizon] * 2 + [2 * sheet.horizon] * 2
-    assert all(row.length == sheet.horizon for row in rows)
+    assert [row.env_steps for row in rows] == [spec.horizon] * 2 + [2 * spec.horizon] * 2
+    assert all(row.length == spec.horizon for row in rows)
     assert rows[0].coverage > 0 and rows[2].coverage >= rows[0].coverage
     assert rows[0].seconds <= rows[2].seconds
 

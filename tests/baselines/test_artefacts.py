@@ -73,10 +73,10 @@ def test_weights_are_plain_safetensors_and_act_as_the_run_did(tmp_path):
     weights = store.path(key, WEIGHTS)
     assert set(safetensors.torch.load_file(weights)) == {"actor"}
     last = next(store.runs()).rows[-1]
-    sheet = lookup("HallwayLocalOptimum")
-    trained = watch.trained(store.path(key, ".csv"), sheet)
+    task = lookup("HallwayLocalOptimum")
+    trained = watch.trained(store.path(key, ".csv"), task)
     start = episode_seed(0, "eval", 1)
-    rewards = [reward for _, reward in watch.play(sheet, "rgb_array", trained, start, 1000)]
+    rewards = [reward for _, reward in watch.play(task, "rgb_array", trained, start, 1000)]
     assert sum(rewards) == pytest.approx(last.return_, abs=1e-12)
 
 

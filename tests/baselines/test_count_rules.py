@@ -69,9 +69,9 @@ PUBLISHED_SCALES = {
 @pytest.mark.parametrize(("task", "printed"), PUBLISHED_SCALES.items())
 def test_the_published_scales_are_the_tasks_and_the_rules(task, printed):
     """The task has the printed scale itself; the rule agrees to the last printed decimal."""
-    sheet, decimals = lookup(task), len(printed.partition(".")[2])
-    assert sheet.count_scale == float(printed)
-    assert f"{bandwidth(sheet.obs_dim):.{decimals}f}" == printed
+    spec, decimals = lookup(task), len(printed.partition(".")[2])
+    assert spec.count_scale == float(printed)
+    assert f"{bandwidth(spec.obs_dim):.{decimals}f}" == printed
 
 
 def test_bonus_is_one_for_the_unseen_and_falls_with_the_root_of_visits():

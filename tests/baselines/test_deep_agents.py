@@ -40,20 +40,20 @@ class Rewards(gymnasium.Wrapper):
 
 @pytest.mark.parametrize("name", ["sac_deep", "ddqn_deep"])
 def test_deep_task_half_sees_only_environment_rewards(name):
-    agent, sheet = small(name), lookup(task_of(name))
-    with Rewards(gymnasium.make(sheet.id, max_episode_steps=HORIZON)) as env:
+    agent, spec = small(name), lookup(task_of(name))
+    with Rewards(gymnasium.make(spec.id, max_episode_steps=HORIZON)) as env:
         train_episode(agent, env, 0)
-    column = sheet.obs_dim + (1 if sheet.discrete else sheet.action_dim)
+    column = spec.obs_dim + (1 if spec.discrete else spec.action_dim)
     assert agent.replay._rows[:HORIZON, column].tolist() == pytest.approx(env.paid)
     assert len(agent.replay) == HORIZON
 
 
 def apart(name):
     """Nine rows of obs, action and next_obs; no place among the 18 is near another."""
-    sheet, share = lookup(task_of(name)), np.arange(1, 10, dtype=np.float32) / 10
+    spec, share = lookup(task_of(name)), np.arange(1, 10, dtype=np.float32) / 10
     sides = (np.stack([share, np.full_like(share, side)], axis=1) for side in (0.2, 0.8))
-    obs, next_obs = (sheet.obs_low + (sheet.obs_high - sheet.obs_low) * side for side in sides)
-    if sheet.discrete:
+    obs, next_obs = (spec.obs_low + (spec.obs_high - spec.obs_low) * side for side in sides)
+    if spec.discrete:
         return obs.round(), np.arange(9)[:, None] % 4, next_obs.round()
     return obs, np.stack([2 * share - 1, 1 - 2 * share], axis=1), next_obs
 

@@ -38,12 +38,12 @@ def test_an_agent_repeats_its_kept_trace(case):
     """
     torch.set_num_threads(1)
     task, settings = CASES[case]
-    sheet, rng = lookup(task), np.random.default_rng(3)
-    name, box = case.split()[0], bounds(sheet)
+    spec, rng = lookup(task), np.random.default_rng(3)
+    name, box = case.split()[0], bounds(spec)
     agent = build(name, task, resolve("paper", name, task, settings), seed=7)
 
     def draw() -> np.ndarray:
-        if sheet.discrete:
+        if spec.discrete:
             return rng.integers(0, 8, 2).astype(np.float32)
         return rng.uniform(box.obs_low, box.obs_high).astype(np.float32)
 

@@ -56,22 +56,22 @@ def test_paper_preset_of_the_grid_is_the_published_one():
 
 
 def test_kernels_belong_to_the_task():
-    for sheet in TASKS.values():
-        if sheet.discrete:
+    for spec in TASKS.values():
+        if spec.discrete:
             continue
         expected = next(
-            (v for prefix, v in PAPER_KERNELS.items() if sheet.name.startswith(prefix)), None
+            (v for prefix, v in PAPER_KERNELS.items() if spec.name.startswith(prefix)), None
         )
         if expected is None:
             continue
         for preset in PRESETS:
-            count = resolve(preset, "sac_bbe", sheet.name).bonus.kernel
+            count = resolve(preset, "sac_bbe", spec.name).bonus.kernel
             assert (count.state_scale, count.tolerance) == expected
 
 
 def test_a_task_without_a_kernel_gets_the_papers_rule(monkeypatch):
-    sheet = replace(lookup("ReacherHard"), count_scale=None, count_tolerance=None)
-    monkeypatch.setattr("baselines.settings.lookup", lambda task: sheet)
+    spec = replace(lookup("ReacherHard"), count_scale=None, count_tolerance=None)
+    monkeypatch.setattr("baselines.settings.lookup", lambda task: spec)
     count = resolve("cpu", "sac_bbe", "ReacherHard").bonus.kernel
     assert count.state_scale == pytest.approx(0.0609, abs=1e-4) and count.tolerance == 0.9
 
@@ -79,24 +79,24 @@ def test_a_task_without_a_kernel_gets_the_papers_rule(monkeypatch):
 def test_all_sac_agents_share_one_set_of_sac_values_on_all_tasks():
     for preset in PRESETS:
         sets = {
-            tuple(getattr(resolve(preset, agent, sheet.name), name) for name in PAPER_SAC)
+            tuple(getattr(resolve(preset, agent, spec.name), name) for name in PAPER_SAC)
             for agent in SAC_AGENTS
-            for sheet in TASKS.values()
-            if not sheet.discrete
+            for spec in TASKS.values()
+            if not spec.discrete
         }
         assert len(sets) == 1
 
 
-def test_every_agent_resolves_and_builds_where_it_can_act(sheet):
+def test_every_agent_resolves_and_builds_where_it_can_act(spec):
     for agent in AGENTS:
-        if can_act(agent, sheet.name):
-            config = resolve("cpu", agent, sheet.name)
+        if can_act(agent, spec.name):
+            config = resolve("cpu", agent, spec.name)
             assert isinstance(config, AGENTS[agent].Config)
-            assert build(agent, sheet.name, config, seed=0).config == config
-            assert budget("cpu", agent, sheet.name) > 0
+            assert build(agent, spec.name, config, seed=0).config == config
+            assert budget("cpu", agent, spec.name) > 0
         else:
-            with pytest.raises(UserError, match=f"{agent} cannot act in {sheet.name}"):
-                resolve("cpu", agent, sheet.name)
+            with pytest.raises(UserError, match=f"{agent} cannot act in {spec.name}"):
+                resolve("cpu", agent, spec.name)
 
 
 def test_overrides_reach_inside():

@@ -46,8 +46,60 @@ CORE = {"explore_suite", "gymnasium", "dm_control", "mujoco", "numpy"} | sys.std
 
 
 def test_the_benchmark_needs_only_its_four_dependencies():
-    for path in (ROOT / "explore_suite").glob("*.py"):
+    for path in (ROOT / "explore_suite").rglob("*.py"):
         assert imports(path, top_level_only=True) <= CORE, path
+
+
+# Rooms and single files of each package, from the ground up: each may import those before it.
+ROOMS = {
+    "explore_suite": "errors files projections tasks coverage fingerprint python_process envs runs "
+    "__init__ cli tools __main__",
+    "baselines": "agent nn bonuses agents __init__ settings runner training sweep cli bench",
+    "analysis": "__init__ stats figures claims submissions leaderboard cli",
+}
+
+
+def room(parts: tuple[str, ...]) -> str:
+    """The room of a module of a package, or the module itself where it lies in none."""
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """Rooms of its own package that a file imports from."""
+    package = path.relative_to(ROOT).parts[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
+            parts = tuple(node.module.split("."))
+            if len(parts) > 1:
+                found.add(room(parts))
+            else:
+                names = {alias.name for alias in node.names}
+                modules = {n for n in names if n in ROOMS[package].split()}
+                found |= modules | ({"__init__"} if names - modules else set())
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rooms_import_only_what_lies_below_them(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    order = ROOMS[parts[0]].split()
+    here = room(parts)
+    above = set(order[order.index(here) + 1 :])
+    assert not rooms_imported(path) & above
+
+
+def test_every_room_says_what_it_is_for_and_what_goes_in_and_out():
+    for folder in sorted({path.parent for path in FILES} - {ROOT / name for name in PACKAGES}):
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+        if folder.name not in ("figures", "claims", "bonuses"):  # these hold a registry
+            assert "In: " in text and "Out: " in text, folder
+
+
+def test_no_file_name_begins_with_the_name_of_a_room():
+    rooms = {path.parent.name for path in FILES} - set(PACKAGES)
+    names = [path.stem for path in FILES]
+    assert not [name for name in names for r in rooms if name.startswith(f"{r}_")]
 
 
 def test_no_drawer_files():

@@ -41,11 +41,11 @@ SUBMISSIONS = sorted({path.split("/")[2] for path in committed_files("results/su
 def test_a_committed_run_is_sound_and_of_todays_settings(path):
     header, problems = check_headers.read((ROOT / path).read_bytes())
     assert problems == []
-    sheet = lookup(header.task)
-    assert list(check_headers.check(header, sheet)) == []
+    spec = lookup(header.task)
+    assert list(check_headers.check(header, spec)) == []
     assert path == f"results/runs/{header.key.place}.json"
     rows = (ROOT / path).with_suffix(".csv").read_bytes()
-    assert check_rows.check_rows(rows, sheet, header.episodes)[1] == []
+    assert check_rows.check_rows(rows, spec, header.episodes)[1] == []
     config = asdict(resolve(header.preset, header.agent, header.task))
     assert header.config == json.loads(json.dumps(config))
 

@@ -83,9 +83,9 @@ def test_every_picture_exists():
         assert (ROOT / picture).stat().st_size > 1000
 
 
-def test_task_table_agrees_with_the_catalogue(sheet):
-    row = next(line for line in README.splitlines() if f"| `{sheet.name}` |" in line)
-    assert sheet.summary in row and f"{sheet.random_return:.1f} / {best(sheet)}" in row
+def test_task_table_agrees_with_the_catalogue(spec):
+    row = next(line for line in README.splitlines() if f"| `{spec.name}` |" in line)
+    assert spec.summary in row and f"{spec.random_return:.1f} / {best(spec)}" in row
 
 
 def test_make_test_is_a_target():

@@ -22,32 +22,32 @@ def test_eleven_tasks_make_the_benchmark_and_one_is_for_a_look():
     assert TASKS.keys() - BENCHMARK.keys() == {"ExploreSuite/HallwayShort-v0"}
 
 
-def test_gymnasium_knows_each_task_and_its_horizon(sheet):
-    spec = gymnasium.spec(sheet.id)
-    assert spec.max_episode_steps == sheet.horizon
-    assert not spec.nondeterministic
+def test_gymnasium_knows_each_task_and_its_horizon(spec):
+    registered = gymnasium.spec(spec.id)
+    assert registered.max_episode_steps == spec.horizon
+    assert not registered.nondeterministic
 
 
-def test_control_step_and_frame_rate_are_the_physics_own(sheet, make):
-    env = make(sheet, render_mode="rgb_array")
-    if sheet.discrete:
-        assert sheet.control_step == 0.0
+def test_control_step_and_frame_rate_are_the_physics_own(spec, make):
+    env = make(spec, render_mode="rgb_array")
+    if spec.discrete:
+        assert spec.control_step == 0.0
         return
-    assert env.unwrapped._env.control_timestep() == pytest.approx(sheet.control_step)
-    assert env.metadata["render_fps"] == round(1 / sheet.control_step)
+    assert env.unwrapped._env.control_timestep() == pytest.approx(spec.control_step)
+    assert env.metadata["render_fps"] == round(1 / spec.control_step)
 
 
-def test_observation_names_follow_the_keys_of_the_task(suite_sheet, make):
-    spec = make(suite_sheet).unwrapped._env.observation_spec()
-    keys = [key for key, array in spec.items() for _ in range(int(np.prod(array.shape)))]
-    assert [name.split(".")[0] for name in suite_sheet.obs_names] == keys
+def test_observation_names_follow_the_keys_of_the_task(suite_spec, make):
+    observed = make(suite_spec).unwrapped._env.observation_spec()
+    keys = [key for key, array in observed.items() for _ in range(int(np.prod(array.shape)))]
+    assert [name.split(".")[0] for name in suite_spec.obs_names] == keys
 
 
-def test_partners_name_each_other(suite_sheet):
-    partner = lookup(suite_sheet.partner)
-    assert partner.partner == suite_sheet.name
-    assert {suite_sheet.group, partner.group} == {"explore", "original"}
-    assert partner.features == suite_sheet.features
+def test_partners_name_each_other(suite_spec):
+    partner = lookup(suite_spec.partner)
+    assert partner.partner == suite_spec.name
+    assert {suite_spec.group, partner.group} == {"explore", "original"}
+    assert partner.features == suite_spec.features
 
 
 PUBLISHED_RANGES = {  # low and high of every observation element, as published
@@ -63,20 +63,20 @@ PUBLISHED_RANGES = {  # low and high of every observation element, as published
 }  # fmt: skip
 
 
-def test_typical_ranges_are_the_published_ones(sheet):
-    low, high = next(v for k, v in PUBLISHED_RANGES.items() if sheet.name.startswith(k))
-    np.testing.assert_array_equal(sheet.obs_low, np.float32(low))
-    np.testing.assert_array_equal(sheet.obs_high, np.float32(high))
+def test_typical_ranges_are_the_published_ones(spec):
+    low, high = next(v for k, v in PUBLISHED_RANGES.items() if spec.name.startswith(k))
+    np.testing.assert_array_equal(spec.obs_low, np.float32(low))
+    np.testing.assert_array_equal(spec.obs_high, np.float32(high))
 
 
-def test_class_docstring_is_a_specification_sheet(sheet, make):
-    text = inspect.getdoc(type(make(sheet).unwrapped))
+def test_class_docstring_is_a_specification_sheet(spec, make):
+    text = inspect.getdoc(type(make(spec).unwrapped))
     for heading in ("Observation", "reward", "Start:", "End:|end:", "uccess", "Versions:"):
         assert re.search(heading, text, re.IGNORECASE), heading
     sizes = re.search(r"Observation \((\d+)\)", text)
     if sizes:
-        assert int(sizes.group(1)) == sheet.obs_dim
-    if sheet.group == "explore":
+        assert int(sizes.group(1)) == spec.obs_dim
+    if spec.group == "explore":
         assert "Difference from upstream" in text
 
 
@@ -94,8 +94,8 @@ def test_lookup_suggests_the_nearest_names():
         lookup("zzzzzzzzzzzzzz")
 
 
-def test_fingerprint_is_the_stored_one(sheet):
-    assert fingerprint.changed(sheet.name) is None
+def test_fingerprint_is_the_stored_one(spec):
+    assert fingerprint.changed(spec.name) is None
 
 
 def test_changed_physics_is_noticed_by_name(monkeypatch):
@@ -137,10 +137,10 @@ class Altered(gymnasium.Wrapper):
 
 
 @pytest.mark.parametrize("change", ["start", "dynamics", "reward", "success"])
-def test_fingerprint_sees_every_kind_of_change(sheet, change, monkeypatch):
+def test_fingerprint_sees_every_kind_of_change(spec, change, monkeypatch):
     make = gymnasium.make
     monkeypatch.setattr(fingerprint.gymnasium, "make", lambda task: Altered(make(task), change))
-    assert "no longer behaves as published" in fingerprint.changed(sheet.name)
+    assert "no longer behaves as published" in fingerprint.changed(spec.name)
 
 
 REWARD_CHANGES = {  # what the fingerprint must notice of a reward's shape

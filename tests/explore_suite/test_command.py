@@ -44,18 +44,18 @@ def test_every_command_has_help(name):
 def test_list_names_every_task(capsys):
     assert main(["list"]) == 0
     lines = capsys.readouterr().out
-    for sheet in TASKS.values():
-        assert sheet.name in lines and f"{sheet.random_return:.1f}" in lines
+    for spec in TASKS.values():
+        assert spec.name in lines and f"{spec.random_return:.1f}" in lines
 
 
 def test_list_as_json_has_everything(capsys):
     main(["list", "--json"])
     records = json.loads(capsys.readouterr().out)
     assert [record["id"] for record in records] == list(TASKS)
-    for record, sheet in zip(records, TASKS.values(), strict=True):
-        assert len(record["observation"]) == sheet.obs_dim
-        assert record["count_scale"] == sheet.count_scale
-        assert record["benchmark"] == sheet.benchmark
+    for record, spec in zip(records, TASKS.values(), strict=True):
+        assert len(record["observation"]) == spec.obs_dim
+        assert record["count_scale"] == spec.count_scale
+        assert record["benchmark"] == spec.benchmark
 
 
 def test_list_in_a_terminal_is_a_rich_table():

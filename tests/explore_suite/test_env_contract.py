@@ -30,48 +30,48 @@ def draw(space, rng):
     return rng.uniform(space.low, space.high).astype(np.float32)
 
 
-def test_both_checkers_pass_without_a_warning(sheet, make):
+def test_both_checkers_pass_without_a_warning(spec, make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(make(sheet, render_mode="rgb_array").unwrapped)
-        sb3_check_env(make(sheet))
+        check_env(make(spec, render_mode="rgb_array").unwrapped)
+        sb3_check_env(make(spec))
 
 
-def test_spaces_are_those_of_the_catalogue(sheet, make):
-    env = make(sheet)
-    assert env.observation_space.shape == (sheet.obs_dim,)
+def test_spaces_are_those_of_the_catalogue(spec, make):
+    env = make(spec)
+    assert env.observation_space.shape == (spec.obs_dim,)
     assert env.observation_space.dtype == np.float32
-    if sheet.discrete:
-        assert env.action_space == gymnasium.spaces.Discrete(sheet.action_dim)
+    if spec.discrete:
+        assert env.action_space == gymnasium.spaces.Discrete(spec.action_dim)
     else:
-        assert env.action_space == gymnasium.spaces.Box(-1, 1, (sheet.action_dim,), np.float32)
+        assert env.action_space == gymnasium.spaces.Box(-1, 1, (spec.action_dim,), np.float32)
 
 
-def test_time_limit_is_the_only_clock(sheet, make):
-    env = make(sheet)
+def test_time_limit_is_the_only_clock(spec, make):
+    env = make(spec)
     env.reset(seed=0)
     rng = np.random.default_rng(0)
-    ends = [env.step(draw(env.action_space, rng))[2:4] for _ in range(sheet.horizon)]
-    assert ends[:-1] == [(False, False)] * (sheet.horizon - 1)
+    ends = [env.step(draw(env.action_space, rng))[2:4] for _ in range(spec.horizon)]
+    assert ends[:-1] == [(False, False)] * (spec.horizon - 1)
     assert ends[-1] == (False, True)
     bare = env.unwrapped
     bare.reset(seed=0)
-    for _ in range(sheet.horizon + 5):
+    for _ in range(spec.horizon + 5):
         *_, terminated, truncated, _ = bare.step(draw(env.action_space, rng))
         assert not terminated and not truncated
 
 
-def test_one_seed_repeats_and_two_differ(sheet, make):
-    first, second = make(sheet), make(sheet)
+def test_one_seed_repeats_and_two_differ(spec, make):
+    first, second = make(spec), make(spec)
     np.testing.assert_array_equal(rollout(first, 3), rollout(second, 3))
     np.testing.assert_array_equal(rollout(first, 3), rollout(first, 3))
-    if sheet.group in ("explore", "original"):
+    if spec.group in ("explore", "original"):
         assert not np.array_equal(first.reset(seed=3)[0], first.reset(seed=4)[0])
         assert not np.array_equal(first.reset()[0], first.reset()[0])
 
 
-def test_huge_seeds_work(suite_sheet, make):
-    env = make(suite_sheet)
+def test_huge_seeds_work(suite_spec, make):
+    env = make(suite_spec)
     start = env.reset(seed=2**63 + 5)[0]
     np.testing.assert_array_equal(start, env.reset(seed=2**63 + 5)[0])
     assert not np.array_equal(start, env.reset(seed=2**63 + 6)[0])
@@ -93,33 +93,33 @@ def test_vector_envs_seed_each_copy(mode):
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_every_task_runs_vectorised(sheet, mode):
-    envs = gymnasium.make_vec(sheet.id, num_envs=2, vectorization_mode=mode)
+def test_every_task_runs_vectorised(spec, mode):
+    envs = gymnasium.make_vec(spec.id, num_envs=2, vectorization_mode=mode)
     try:
         envs.reset(seed=0)
         obs, reward, *_ = envs.step(envs.action_space.sample())
     finally:
         envs.close()
-    assert obs.shape == (2, sheet.obs_dim)
+    assert obs.shape == (2, spec.obs_dim)
     assert np.isfinite(obs).all() and reward.shape == (2,)
 
 
-def test_seeds_pass_through_wrappers(suite_sheet, make):
+def test_seeds_pass_through_wrappers(suite_spec, make):
     wrapped = gymnasium.wrappers.RecordEpisodeStatistics(
-        gymnasium.wrappers.RescaleAction(make(suite_sheet), np.float32(-1), np.float32(1))
+        gymnasium.wrappers.RescaleAction(make(suite_spec), np.float32(-1), np.float32(1))
     )
-    np.testing.assert_array_equal(wrapped.reset(seed=5)[0], make(suite_sheet).reset(seed=5)[0])
+    np.testing.assert_array_equal(wrapped.reset(seed=5)[0], make(suite_spec).reset(seed=5)[0])
 
 
-def test_pickled_copy_behaves_the_same(sheet, make):
-    env = make(sheet)
+def test_pickled_copy_behaves_the_same(spec, make):
+    env = make(spec)
     before = rollout(env, 1)
     copy = pickle.loads(pickle.dumps(env))  # what async vector envs and Ray do
     np.testing.assert_array_equal(before, rollout(copy, 1))
 
 
-def test_observations_share_no_memory_and_rewards_stay_in_range(sheet, make):
-    env = make(sheet)
+def test_observations_share_no_memory_and_rewards_stay_in_range(spec, make):
+    env = make(spec)
     obs, _ = env.reset(seed=0)
     rng = np.random.default_rng(0)
     for _ in range(100):
@@ -130,14 +130,14 @@ def test_observations_share_no_memory_and_rewards_stay_in_range(sheet, make):
         obs = next_obs
 
 
-def test_actions_beyond_the_box_are_clipped(sheet, make):
-    if sheet.discrete:
+def test_actions_beyond_the_box_are_clipped(spec, make):
+    if spec.discrete:
         pytest.skip("discrete actions have no beyond")
-    inside, beyond = make(sheet), make(sheet)
+    inside, beyond = make(spec), make(spec)
     inside.reset(seed=0), beyond.reset(seed=0)
     for _ in range(20):
-        a = inside.step(np.ones(sheet.action_dim, np.float32))
-        b = beyond.step(np.full(sheet.action_dim, 7.0, np.float32))
+        a = inside.step(np.ones(spec.action_dim, np.float32))
+        b = beyond.step(np.full(spec.action_dim, 7.0, np.float32))
         np.testing.assert_array_equal(a[0], b[0])
 
 
@@ -153,9 +153,9 @@ BAD_ACTIONS = {
 
 
 @pytest.mark.parametrize("bad", BAD_ACTIONS)
-def test_bad_actions_raise_and_leave_the_state_alone(sheet, make, bad):
-    action = BAD_ACTIONS[bad](sheet.action_dim)
-    env, twin = make(sheet), make(sheet)
+def test_bad_actions_raise_and_leave_the_state_alone(spec, make, bad):
+    action = BAD_ACTIONS[bad](spec.action_dim)
+    env, twin = make(spec), make(spec)
     env.reset(seed=0), twin.reset(seed=0)
     with pytest.raises(ValueError, match="action must"):
         env.step(action)
@@ -171,8 +171,8 @@ def test_grid_refuses_what_is_no_action(make, action):
         env.step(action)
 
 
-def test_step_before_reset_is_refused(sheet, make):
-    env = make(sheet)
+def test_step_before_reset_is_refused(spec, make):
+    env = make(spec)
     action = draw(env.action_space, np.random.default_rng(0))
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(action)
@@ -180,9 +180,9 @@ def test_step_before_reset_is_refused(sheet, make):
         env.unwrapped.step(action)
 
 
-def test_unknown_arguments_are_refused(sheet):
+def test_unknown_arguments_are_refused(spec):
     with pytest.raises(TypeError, match="colour"):
-        gymnasium.make(sheet.id, colour="red")
+        gymnasium.make(spec.id, colour="red")
 
 
 @pytest.mark.parametrize(

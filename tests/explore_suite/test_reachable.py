@@ -40,9 +40,9 @@ def test_hallway_walks_earn_the_published_returns(make, name, x, expected):
 
 @pytest.mark.parametrize("name", HALLWAYS)
 def test_best_hallway_returns_are_those_of_the_catalogue(make, name):
-    sheet = lookup(name)
-    best = max(sheet.kwargs["goals"], key=lambda goal: goal[2])
-    assert walk(make(sheet), best[0]) == pytest.approx(sheet.best_return, abs=0.1)
+    spec = lookup(name)
+    best = max(spec.kwargs["goals"], key=lambda goal: goal[2])
+    assert walk(make(spec), best[0]) == pytest.approx(spec.best_return, abs=0.1)
 
 
 def test_hallway_step_length_and_soft_walls(make):
@@ -79,9 +79,9 @@ def test_grid_walls_and_moves(make):
     assert places == [[0, 0], [0, 0], [1, 0], [1, 1], [1, 2], [1, 2], [0, 2], [0, 1]]
 
 
-def test_found_actions_reach_the_goal(suite_sheet, make):
-    solution = FOUND[suite_sheet.name]
-    env = make(suite_sheet)
+def test_found_actions_reach_the_goal(suite_spec, make):
+    solution = FOUND[suite_spec.name]
+    env = make(suite_spec)
     env.reset(seed=solution["seed"])
     total, successes = 0.0, 0
     for action in np.repeat(solution["knots"], solution["hold"], axis=0):
@@ -110,15 +110,15 @@ def _solved(physics, name):
     return bool(physics.named.data.xpos["torso", "z"] >= 1.2 and speed >= 1.0)
 
 
-def test_success_is_the_goal_condition(suite_sheet, make):
+def test_success_is_the_goal_condition(suite_spec, make):
     """Along a solution, which holds steps with and without success, and nearly so."""
-    solution, seen = FOUND[suite_sheet.name], set()
-    env = make(suite_sheet)
+    solution, seen = FOUND[suite_spec.name], set()
+    env = make(suite_spec)
     env.reset(seed=solution["seed"])
     for action in np.repeat(solution["knots"], solution["hold"], axis=0):
         _, reward, _, _, info = env.step(action)
-        assert info["success"] == _solved(env.unwrapped.physics, suite_sheet.name)
-        if not suite_sheet.name.startswith("Walker"):
+        assert info["success"] == _solved(env.unwrapped.physics, suite_spec.name)
+        if not suite_spec.name.startswith("Walker"):
             assert reward == float(info["success"])
         seen.add(info["success"])
     assert seen == {True, False}
@@ -161,7 +161,7 @@ def test_stored_random_returns_are_reproduced():
 
 def test_random_actions_hardly_ever_find_the_sparse_rewards():
     """What makes the explore tasks hard: measured over 100 episodes, stored with the catalogue."""
-    for sheet in TASKS.values():
-        assert 0 <= sheet.random_return < 0.11 * sheet.best_return
+    for spec in TASKS.values():
+        assert 0 <= spec.random_return < 0.11 * spec.best_return
     for name in ("BallInCupExplore", "ReacherExplore", "GridWorld"):
         assert lookup(name).random_return < 2

@@ -13,8 +13,8 @@ from explore_suite.errors import RenderingUnavailableError
 from explore_suite.tasks import lookup
 
 
-def test_frames_show_something_that_moves(sheet, make):
-    env = make(sheet, render_mode="rgb_array")
+def test_frames_show_something_that_moves(spec, make):
+    env = make(spec, render_mode="rgb_array")
     env.reset(seed=0)
     env.action_space.seed(1)
     first = env.render()
@@ -38,14 +38,14 @@ def test_size_and_camera_are_arguments(make):
         bad.render()
 
 
-def test_unknown_render_mode_is_refused(sheet):
-    env_class = type(gymnasium.make(sheet.id).unwrapped)
+def test_unknown_render_mode_is_refused(spec):
+    env_class = type(gymnasium.make(spec.id).unwrapped)
     with pytest.raises(ValueError, match="render_mode must be one of"):
         env_class(render_mode="ascii")
 
 
-def test_human_mode_draws_at_every_step(sheet, make):
-    env = make(sheet, render_mode="human")
+def test_human_mode_draws_at_every_step(spec, make):
+    env = make(spec, render_mode="human")
     env.reset(seed=0)
     env.step(env.action_space.sample())
     window = env.unwrapped._window
@@ -62,9 +62,9 @@ def test_human_mode_without_a_screen_says_so(monkeypatch, make):
 
 
 def test_record_video_has_the_control_rate(tmp_path):
-    sheet = lookup("WalkerExplore")
+    spec = lookup("WalkerExplore")
     env = gymnasium.make(
-        sheet.id, render_mode="rgb_array", width=64, height=64, max_episode_steps=12
+        spec.id, render_mode="rgb_array", width=64, height=64, max_episode_steps=12
     )
     env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "films"), disable_logger=True)
     env.reset(seed=0)

@@ -123,9 +123,9 @@ def test_hallway_and_grid_always_start_in_the_corner(make):
             np.testing.assert_allclose(env.reset(seed=seed)[0], corner, atol=1e-6)
 
 
-def test_starts_come_from_the_seed_alone(suite_sheet, make):
+def test_starts_come_from_the_seed_alone(suite_spec, make):
     """NumPy's global generator has no part in them."""
-    env = make(suite_sheet)
+    env = make(suite_spec)
     np.random.seed(0)  # noqa: NPY002
     first = env.reset(seed=11)[0]
     np.random.seed(1)  # noqa: NPY002

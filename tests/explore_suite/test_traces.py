@@ -57,10 +57,10 @@ def test_the_last_two_evaluations_of_the_score_window_and_of_the_run_are_kept(
     assert traced_episodes(lookup(task), evaluated) == kept
 
 
-def test_what_is_kept_was_kept_an_episode_before(sheet):
+def test_what_is_kept_was_kept_an_episode_before(spec):
     """Or it would be gone when it is needed."""
     for episode in range(1, 400):
-        later, now = traced_episodes(sheet, episode + 1), traced_episodes(sheet, episode)
+        later, now = traced_episodes(spec, episode + 1), traced_episodes(spec, episode)
         assert set(later) <= {*now, episode + 1}
 
 
@@ -121,12 +121,12 @@ def test_a_run_earns_its_rows(trained, capsys):
         0,
         f"equal: the traces of {trained} earn what its rows say",
     )
-    found, sheet = arrays(trained), lookup(header.task)
+    found, spec = arrays(trained), lookup(header.task)
     assert found["episodes"].tolist() == [2, 3]
     assert found["seeds"].tolist() == [episode_seed(0, "eval", number) for number in (2, 3)]
-    dims = () if sheet.discrete else (sheet.action_dim,)
-    assert found["actions"].shape == (2, sheet.horizon, *dims)
-    assert found["actions"].dtype == (np.uint8 if sheet.discrete else np.float32)
+    dims = () if spec.discrete else (spec.action_dim,)
+    assert found["actions"].shape == (2, spec.horizon, *dims)
+    assert found["actions"].dtype == (np.uint8 if spec.discrete else np.float32)
 
 
 def test_several_runs_have_a_line_each(trained, tmp_path, capsys):
@@ -356,11 +356,11 @@ def test_no_mutation_of_the_file_gives_a_traceback(tmp_path, capsys):
 def test_files_are_small_and_the_same_for_the_same_actions():
     """Uniform actions, which compress worst, of a run that ends after the window."""
     for task, limit in (("BallInCupCatch", 60_000), ("WalkerWalk", MAX_BYTES)):
-        sheet, contents = lookup(task), []
+        spec, contents = lookup(task), []
         for _ in range(2):
             keeper, rng = TraceKeeper(task, 7), np.random.default_rng(0)
             for episode in range(1, 201):
-                keeper.add(episode, rng.uniform(-1, 1, (sheet.horizon, sheet.action_dim)))
+                keeper.add(episode, rng.uniform(-1, 1, (spec.horizon, spec.action_dim)))
             contents.append(keeper.content())
         assert contents[0] == contents[1] and len(contents[0]) <= limit
         with zipfile.ZipFile(io.BytesIO(contents[0])) as archive:
@@ -369,8 +369,8 @@ def test_files_are_small_and_the_same_for_the_same_actions():
 
 def test_a_long_run_is_small_and_replays(tmp_path, monkeypatch):
     """With a window of episodes 2 and 3, traces are of 2, 3, 4 and 5."""
-    sheet = lookup("GridWorld")
-    monkeypatch.setitem(TASKS, sheet.id, replace(sheet, score_window=(2, 3)))
+    spec = lookup("GridWorld")
+    monkeypatch.setitem(TASKS, spec.id, replace(spec, score_window=(2, 3)))
     store = ResultStore(tmp_path)
     assert train(GRID, store, RunOptions(), quiet)
     run = store.path(GRID.key, ".csv")
@@ -379,8 +379,8 @@ def test_a_long_run_is_small_and_replays(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4, 5])
 def test_a_resumed_run_leaves_the_same_file(after, tmp_path, monkeypatch):
-    sheet = lookup("GridWorld")
-    monkeypatch.setitem(TASKS, sheet.id, replace(sheet, score_window=(2, 3)))
+    spec = lookup("GridWorld")
+    monkeypatch.setitem(TASKS, spec.id, replace(spec, score_window=(2, 3)))
     whole, broken = ResultStore(tmp_path / "whole"), ResultStore(tmp_path / "broken")
     assert train(GRID, whole, RunOptions(), quiet)
 

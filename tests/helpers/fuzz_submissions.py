@@ -23,8 +23,8 @@ from tests.helpers.good_submission import csv_of, rows_of
 from tests.helpers.spoil import LOCAL, LOCAL_ID
 
 Files = dict[str, bytes]
-SHEET = TASKS[LOCAL_ID]
-BINS = bins(SHEET)
+SPEC = TASKS[LOCAL_ID]
+BINS = bins(SPEC)
 HEADERS = [path for path in RUN_PATHS if path.endswith(".json")]
 
 
@@ -54,7 +54,7 @@ def copied_evaluations(draw: random.Random) -> Files:
 
 def solved_untrained(draw: random.Random) -> Files:
     """Evaluations at the goal of a method whose training never went there."""
-    visited = draw.randrange(1, bins_to_success(SHEET))
+    visited = draw.randrange(1, bins_to_success(SPEC))
     rows = [
         row._replace(coverage=visited / BINS) if row.phase == "eval"
         else row._replace(coverage=visited / BINS, return_=0.0, success_steps=0)

@@ -22,20 +22,20 @@ SPARSE = ("BallInCup", "Reacher", "Finger", "GridWorld")
 
 def rows_of(task: str, seed: int, episodes: int | None = None) -> list[EpisodeRow]:
     """Rows as a run of this task might have them."""
-    sheet, draw = TASKS[task], random.Random(f"{task} {seed}")
-    bins, visited, rows = Coverage(task).visits.size, bins_to_success(sheet), []
-    for episode in range(1, (episodes or least_budget(sheet)) + 1):
-        visited = min(reachable_bins(sheet), visited + draw.randrange(3))
+    spec, draw = TASKS[task], random.Random(f"{task} {seed}")
+    bins, visited, rows = Coverage(task).visits.size, bins_to_success(spec), []
+    for episode in range(1, (episodes or least_budget(spec)) + 1):
+        visited = min(reachable_bins(spec), visited + draw.randrange(3))
         for phase in ("train", "eval"):
             successes = draw.randrange(21)
-            extra = 0.0 if sheet.name.startswith(SPARSE) else draw.random()
+            extra = 0.0 if spec.name.startswith(SPARSE) else draw.random()
             rows.append(
                 EpisodeRow(
                     phase,
                     episode,
-                    episode * sheet.horizon,
+                    episode * spec.horizon,
                     successes + extra,
-                    sheet.horizon,
+                    spec.horizon,
                     successes,
                     visited / bins,
                     round(1.1 * episode, 3),

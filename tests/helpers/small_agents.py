@@ -33,8 +33,8 @@ def small(name, seed=0, **overrides):
 
 def episodes(agent, name, numbers, seed=0):
     """Actions, returns and learner's reports of some training episodes of HORIZON steps."""
-    sheet = lookup(task_of(name))
-    with WatchedEnv(gymnasium.make(sheet.id, max_episode_steps=HORIZON)) as env:
+    spec = lookup(task_of(name))
+    with WatchedEnv(gymnasium.make(spec.id, max_episode_steps=HORIZON)) as env:
         reports = [
             train_episode(agent, env, episode_seed(seed, "train", number)) for number in numbers
         ]

@@ -14,7 +14,7 @@ from explore_suite.tasks import TASKS, lookup
 
 SOURCE = "synthetic: invented for a test, no agent ran"
 AGENTS = ("sac", "sac_bbe", "sac_2q", "sac_deep")
-SUITE = tuple(sheet.name for sheet in TASKS.values() if sheet.group in ("explore", "original"))
+SUITE = tuple(spec.name for spec in TASKS.values() if spec.group in ("explore", "original"))
 HALLWAYS = ("HallwayLocalOptimum", "HallwayAdversarial")
 GRID_AGENTS = (
     "ddqn", "ddqn_bbe", "ddqn_deep", "ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm",
@@ -69,7 +69,7 @@ def write(root: Path, wanted: Iterable[Cell], preset: str = "cpu") -> ResultStor
 def invent(cell: Cell, preset: str = "cpu") -> Run:
     """A run whose returns rise from random to some plateau at some episode, the same each time."""
     agent, task, seed, episodes = cell
-    sheet = lookup(task)
+    spec = lookup(task)
     ability = _generator(agent, task)
     luck = _generator(agent, task, seed)
     start, span = ability.uniform(0.1, 0.7) * episodes, 0.08 * episodes
@@ -82,10 +82,10 @@ def invent(cell: Cell, preset: str = "cpu") -> Run:
         coverage = round(float(1 - np.exp(-speed * episode)), 4)
         for phase in ("train", "eval"):
             noisy = level * luck.uniform(0.8, 1.0)
-            steps = int(noisy * sheet.horizon)
+            steps = int(noisy * spec.horizon)
             rows.append(EpisodeRow(
-                phase, episode, episode * sheet.horizon, round(noisy * sheet.best_return, 3),
-                sheet.horizon, steps, coverage, round(2.5 * episode, 3),
+                phase, episode, episode * spec.horizon, round(noisy * spec.best_return, 3),
+                spec.horizon, steps, coverage, round(2.5 * episode, 3),
             ))  # fmt: skip
     return Run(header(cell, preset), rows)
 

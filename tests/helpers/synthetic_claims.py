@@ -74,11 +74,11 @@ def steady(levels: Mapping[str, Levels], tasks: Sequence[str], episodes: int) ->
     """Every agent earns its normalised level on every task in every evaluation, by seed."""
     runs = []
     for task in tasks:
-        sheet = lookup(task)
-        span = sheet.best_return - sheet.random_return
+        spec = lookup(task)
+        span = spec.best_return - spec.random_return
         for agent, of_seeds in levels.items():
             for seed, level in enumerate(of_seeds):
-                earned = jump(1, sheet.random_return + level * span)
+                earned = jump(1, spec.random_return + level * span)
                 runs.append(run(agent, task, seed, episodes, earned, jump(1, level)))
     return runs
 

@@ -1,0 +1,77 @@
+"""Projections of observations to the two or three numbers that coverage counts, cut into bins."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+_PI = math.pi
+
+
+class Axis(NamedTuple):
+    """One number of a projection, its range and bins; what lies beyond counts in the outer bins."""
+
+    name: str
+    low: float
+    high: float
+    bins: int
+
+    @property
+    def width(self) -> float:
+        """Of one bin."""
+        return (self.high - self.low) / self.bins
+
+
+def _first_two(obs: Sequence[float]) -> tuple[float, ...]:
+    return obs[0], obs[1]
+
+
+def _ball(obs: Sequence[float]) -> tuple[float, ...]:
+    return obs[2], obs[3]
+
+
+def _arm(obs: Sequence[float]) -> tuple[float, ...]:
+    return obs[0] % (2 * _PI), obs[1]
+
+
+def _spinner_and_finger(obs: Sequence[float]) -> tuple[float, ...]:
+    return math.atan2(obs[2], obs[3]), obs[0], obs[1]
+
+
+def _torso(obs: Sequence[float]) -> tuple[float, ...]:
+    return obs[14], math.atan2(obs[1], obs[0])
+
+
+# Ranges hold what random, bang-bang and goal-reaching actions visit, nearly always.
+_BALL_AXES = (Axis("ball_x (m)", -0.6, 0.6, 20), Axis("ball_z (m)", -0.2, 0.8, 20))
+_ARM_AXES = (Axis("shoulder (rad, mod 2 pi)", 0.0, 2 * _PI, 24), Axis("wrist (rad)", -3.0, 3.0, 24))
+_FINGER_AXES = (
+    Axis("spinner angle (rad)", -_PI, _PI, 12),
+    Axis("proximal (rad)", -2.25, 2.25, 8),
+    Axis("distal (rad)", -2.25, 2.25, 8),
+)
+_TORSO_AXES = (Axis("torso height (m)", 0.0, 1.5, 15), Axis("torso pitch (rad)", -_PI, _PI, 24))
+_HALLWAY_AXES = (Axis("x (m)", -2.0, 2.0, 40), Axis("y (m)", -0.1, 0.1, 4))
+_SHORT_HALLWAY_AXES = (Axis("x (m)", -1.5, 1.5, 30), Axis("y (m)", -0.1, 0.1, 4))
+_GRID_AXES = (Axis("row", -0.5, 39.5, 40), Axis("column", -0.5, 39.5, 40))
+
+
+class Projection(NamedTuple):
+    """What of an observation is looked at, and how it is cut."""
+
+    project: Callable[[Sequence[float]], tuple[float, ...]]
+    axes: tuple[Axis, ...]
+
+
+BALL = Projection(_ball, _BALL_AXES)
+ARM = Projection(_arm, _ARM_AXES)
+FINGER = Projection(_spinner_and_finger, _FINGER_AXES)
+TORSO = Projection(_torso, _TORSO_AXES)
+HALLWAY = Projection(_first_two, _HALLWAY_AXES)
+SHORT_HALLWAY = Projection(_first_two, _SHORT_HALLWAY_AXES)
+GRID = Projection(_first_two, _GRID_AXES)
+
+
+def first_elements(features: Sequence[tuple[str, float, float]], bins: int = 20) -> Projection:
+    """The first two elements of an observation over their typical range, for want of better."""
+    axes = tuple(Axis(name, low, high, bins) for name, low, high in features[:2])
+    return Projection(lambda obs: tuple(obs[: len(axes)]), axes)
