@@ -1,4 +1,4 @@
-"""Numbers and pictures from result files; never imports the agents.
+"""Results and pictures from result files; never imports the agents.
 
 One way from runs to what is published:
 

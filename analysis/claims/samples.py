@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.stats.curves import by_seed, reach, shared_length
-from analysis.stats.results import Numbers
+from analysis.stats.results import Results
 from explore_suite.tasks import TASKS, lookup
 
 FINAL_EPISODES = 20  # at the end of a run, as many as in the published bar chart
@@ -33,18 +33,18 @@ class Sample(NamedTuple):
 class Evidence:
     """Finished runs only, and of these only the ones long enough for the number asked for."""
 
-    def __init__(self, numbers: Numbers) -> None:
-        """Reads nothing: `numbers` has the table of episodes."""
-        self.numbers = numbers
-        self.preset = numbers.preset
-        finished = numbers.table[numbers.table.finished.astype(bool)]
+    def __init__(self, results: Results) -> None:
+        """Reads nothing: `results` has the table of episodes."""
+        self.results = results
+        self.preset = results.preset
+        finished = results.table[results.table.finished.astype(bool)]
         self._runs = {key: rows for key, rows in finished.groupby(["agent", "task"])}
         self._reach = {
             key: reach(rows, self.preset, *key)
-            for key, rows in numbers.table.groupby(["agent", "task"])
+            for key, rows in results.table.groupby(["agent", "task"])
         }
         self._damaged: dict[tuple[str, str], list[Left]] = {}
-        for header in (one.header for one in numbers.left_out):
+        for header in (one.header for one in results.left_out):
             if header is not None and header.task in TASKS:
                 left = Left(header.seed, 0, header.episodes, header.finished)
                 self._damaged.setdefault((header.agent, lookup(header.task).name), []).append(left)
@@ -102,7 +102,7 @@ class Evidence:
 
     def _finished(self, agent: str, task: str) -> pd.Series:
         """Budgets of the finished runs, by seed."""
-        rows = self._runs.get((agent, task), self.numbers.table.iloc[:0])
+        rows = self._runs.get((agent, task), self.results.table.iloc[:0])
         return rows.groupby("seed").episodes.first()
 
     def _mean(self, agent: str, task: str, column: str, first: int, last: int) -> Sample:
@@ -110,7 +110,7 @@ class Evidence:
         return self._sample(agent, task, window.mean(skipna=False).dropna(), last)
 
     def _scores(self, agent: str, task: str, column: str) -> Sample:
-        scores = self.numbers.scores
+        scores = self.results.scores
         mine = scores[
             (scores.agent == agent) & (scores.task == task) & scores.finished.astype(bool)
         ]
@@ -119,11 +119,11 @@ class Evidence:
 
     def _curve(self, agent: str, task: str, column: str) -> pd.DataFrame:
         """Evaluation returns or training coverage, by episode and seed."""
-        rows = self._runs.get((agent, task), self.numbers.table.iloc[:0])
+        rows = self._runs.get((agent, task), self.results.table.iloc[:0])
         return by_seed(rows, self.preset, agent, task, column).astype(float)
 
     def _sample(self, agent: str, task: str, values: pd.Series, needed: int) -> Sample:
-        """These numbers, and the runs that have none."""
+        """These results, and the runs that have none."""
         left = list(self._damaged.get((agent, task), ()))
         if (agent, task) in self._reach:
             left += [

@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.claims.report import write_reproduction
 from analysis.figures import FIGURES, draw
 from analysis.leaderboard import build
-from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.stats.results import NotEnoughRuns, Results
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
 from explore_suite.files import replace_bytes
@@ -16,14 +16,14 @@ from explore_suite.files import replace_bytes
 
 def write_figures(root: Path, out: Path, preset: str) -> None:
     """Draws OUT/figures/*.svg and *.png; says which figures lack runs, and removes older ones."""
-    numbers = Numbers(root, preset)
+    results = Results(root, preset)
     folder = out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    for line in numbers.missing():
+    for line in results.missing():
         say(f"  {line}")
     for index, name in enumerate(FIGURES, start=1):
         try:
-            files = draw(name, numbers)
+            files = draw(name, results)
         except NotEnoughRuns as reason:
             for suffix in ("svg", "png"):
                 (folder / f"{name}.{suffix}").unlink(missing_ok=True)

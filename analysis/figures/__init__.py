@@ -1,4 +1,4 @@
-"""FIGURES: every figure by file name. A new one is a function of Numbers and a line here."""
+"""FIGURES: every figure by file name. A new one is a function of Results and a line here."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 
 from analysis.figures import control, grid, suite
 from analysis.figures.style import render
-from analysis.stats.results import Numbers
+from analysis.stats.results import Results
 
-FIGURES: dict[str, Callable[[Numbers], Figure]] = {
+FIGURES: dict[str, Callable[[Results], Figure]] = {
     "learning_curves": control.learning_curves,
     "after_100_episodes": control.after_100_episodes,
     "two_q": control.two_q,
@@ -24,6 +24,6 @@ FIGURES: dict[str, Callable[[Numbers], Figure]] = {
 }
 
 
-def draw(name: str, numbers: Numbers) -> dict[str, bytes]:
+def draw(name: str, results: Results) -> dict[str, bytes]:
     """The figure as {"svg": ..., "png": ...}; NotEnoughRuns if the store lacks its runs."""
-    return render(lambda: FIGURES[name](numbers))
+    return render(lambda: FIGURES[name](results))

@@ -11,7 +11,7 @@ from analysis.figures import style as look
 from analysis.stats.curves import width
 from analysis.stats.intervals import Estimate
 from analysis.stats.methods import ordered
-from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.stats.results import NotEnoughRuns, Results
 from explore_suite.tasks import BENCHMARK, CONTROL, EXPLORE, ORIGINAL, TASKS, lookup
 
 COMPARED = ("sac", "sac_bbe", "sac_deep")
@@ -20,30 +20,30 @@ EPISODES = "Training episodes"
 _OTHER_COLUMNS = 3
 
 
-def learning_curves(numbers: Numbers) -> Figure:
+def learning_curves(results: Results) -> Figure:
     """The eight tasks: originals above, their explore variants below."""
-    return _suite_curves(numbers, COMPARED)
+    return _suite_curves(results, COMPARED)
 
 
-def two_q(numbers: Numbers) -> Figure:
+def two_q(results: Results) -> Figure:
     """The ablation with two critics and one policy, against the bonus it is made of."""
-    if not any(numbers.seeds("sac_2q", task) for task in CONTROL):
+    if not any(results.seeds("sac_2q", task) for task in CONTROL):
         raise NotEnoughRuns(f"sac_2q has no runs on {', '.join(CONTROL)}")
-    return _suite_curves(numbers, ("sac_bbe", "sac_2q"))
+    return _suite_curves(results, ("sac_bbe", "sac_2q"))
 
 
-def hallway(numbers: Numbers) -> Figure:
+def hallway(results: Results) -> Figure:
     """A near goal that distracts (a), and one that chance finds sooner (b)."""
     figure, panels = look.page(1, 2, height=2.5)
     tasks = ("HallwayLocalOptimum", "HallwayAdversarial")
     titles = [f"({letter}) {task}" for letter, task in zip("ab", tasks, strict=True)]
-    draw_curves(figure, panels, numbers, COMPARED, tasks, titles)
+    draw_curves(figure, panels, results, COMPARED, tasks, titles)
     return figure
 
 
-def other_tasks(numbers: Numbers) -> Figure:
+def other_tasks(results: Results) -> Figure:
     """Tasks outside of the benchmark, a panel each."""
-    found = dict.fromkeys(numbers.table.task)
+    found = dict.fromkeys(results.table.task)
     tasks = [spec.name for id, spec in TASKS.items() if id not in BENCHMARK and spec.name in found]
     if not tasks:
         raise NotEnoughRuns("no runs on tasks outside of the benchmark")
@@ -52,15 +52,15 @@ def other_tasks(numbers: Numbers) -> Figure:
     figure, panels = look.page(rows, columns, height=0.8 + 1.7 * rows)
     for axes in panels[len(tasks) :]:
         axes.set_visible(False)
-    agents = ordered(numbers.table[numbers.table.task.isin(tasks)].agent.unique())
-    draw_curves(figure, panels[: len(tasks)], numbers, agents, tasks, tasks)
+    agents = ordered(results.table[results.table.task.isin(tasks)].agent.unique())
+    draw_curves(figure, panels[: len(tasks)], results, agents, tasks, tasks)
     return figure
 
 
-def after_100_episodes(numbers: Numbers) -> Figure:
+def after_100_episodes(results: Results) -> Figure:
     """The score of each agent on each task, a dot per seed."""
     found = {
-        agent: {task: numbers.score(agent, task) for task in CONTROL if numbers.seeds(agent, task)}
+        agent: {task: results.score(agent, task) for task in CONTROL if results.seeds(agent, task)}
         for agent in COMPARED
     }
     seeds = {
@@ -86,7 +86,7 @@ def after_100_episodes(numbers: Numbers) -> Figure:
 def draw_curves(
     figure: Figure,
     panels: Sequence[Axes],
-    numbers: Numbers,
+    results: Results,
     agents: Sequence[str],
     tasks: Sequence[str],
     titles: Sequence[str],
@@ -94,10 +94,10 @@ def draw_curves(
     """One panel of evaluation returns per task, and the legend."""
     seeds: dict[str, list[int]] = {}
     for axes, task, title in zip(panels, tasks, titles, strict=True):
-        lines = {agent: numbers.curve(agent, task) for agent in agents}
+        lines = {agent: results.curve(agent, task) for agent in agents}
         for agent, line in lines.items():
             if line is not None:
-                look.draw_band(axes, line, look.style(agent, numbers.agents), "episode", "mean")
+                look.draw_band(axes, line, look.style(agent, results.agents), "episode", "mean")
                 seeds.setdefault(agent, []).extend((line.seeds.min(), line.seeds.max()))
         look.draw_best(axes, lookup(task).best_return)
         look.count_episodes(axes)
@@ -111,7 +111,7 @@ def draw_curves(
     drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
     look.legend(
         figure, drawn, f"{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean",
-        everyone=numbers.agents,
+        everyone=results.agents,
     )  # fmt: skip
 
 
@@ -126,9 +126,9 @@ def smoothed(what: str, task: str) -> str:
     return f"{what} smoothed over {width(lookup(task).smoothing)} evaluations"
 
 
-def _suite_curves(numbers: Numbers, agents: Sequence[str]) -> Figure:
+def _suite_curves(results: Results, agents: Sequence[str]) -> Figure:
     figure, panels = look.page(2, 4, height=3.9)
-    draw_curves(figure, panels, numbers, agents, CONTROL, CONTROL)
+    draw_curves(figure, panels, results, agents, CONTROL, CONTROL)
     panels[4].set_ylabel(RETURN)
     for axes in [*panels[1:4], *panels[5:]]:
         axes.tick_params(labelleft=False)

@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from analysis.figures import style
 from analysis.figures.control import EPISODES, RETURN, dashed, smoothed
-from analysis.stats.results import WARM_EPISODES, NotEnoughRuns, Numbers
+from analysis.stats.results import WARM_EPISODES, NotEnoughRuns, Results
 from explore_suite.tasks import GRID, lookup
 
 (TASK,) = GRID
@@ -27,11 +27,11 @@ MAPS = {
 }
 
 
-def warm_start(numbers: Numbers) -> Figure:
+def warm_start(results: Results) -> Figure:
     """After 20 episodes of a skilled policy: how well each agent does (a), what it visits (b)."""
     figure, (returns, coverage) = style.page(1, 2, height=2.6)
-    seeds = _draw(returns, numbers, WARM, "return", WARM_EPISODES)
-    _draw(coverage, numbers, WARM, "coverage", WARM_EPISODES)
+    seeds = _draw(returns, results, WARM, "return", WARM_EPISODES)
+    _draw(coverage, results, WARM, "coverage", WARM_EPISODES)
     style.draw_best(returns, lookup(TASK).best_return)
     returns.set(title="(a) Return", ylabel=RETURN)
     _percent(coverage)
@@ -41,19 +41,19 @@ def warm_start(numbers: Numbers) -> Figure:
     return figure
 
 
-def pure_exploration(numbers: Numbers) -> Figure:
+def pure_exploration(results: Results) -> Figure:
     """How fast each way of exploring visits the grid when nothing pays."""
     figure, (axes,) = style.page(1, 1, width=style.COLUMN, height=3.0)
-    seeds = _draw(axes, numbers, PURE, "coverage")
+    seeds = _draw(axes, results, PURE, "coverage")
     _percent(axes)
     axes.set_xlabel(EPISODES)
     style.legend(figure, seeds, "Mean", columns=2)
     return figure
 
 
-def states(numbers: Numbers) -> Figure:
+def states(results: Results) -> Figure:
     """One row per agent: visits, last trajectory, and the agent's own maps of the grid."""
-    found = {agent: numbers.states(agent, TASK) for agent in LEARNERS}
+    found = {agent: results.states(agent, TASK) for agent in LEARNERS}
     rows = {agent: state for agent, state in found.items() if state is not None}
     if not rows:
         raise NotEnoughRuns(f"no run of {', '.join(LEARNERS)} on {TASK} left a states file")
@@ -76,12 +76,12 @@ def states(numbers: Numbers) -> Figure:
 
 
 def _draw(
-    axes: Axes, numbers: Numbers, agents: Sequence[str], column: str, skip: int = 0
+    axes: Axes, results: Results, agents: Sequence[str], column: str, skip: int = 0
 ) -> dict[str, list[int]]:
     """One line per agent that has runs; their numbers of seeds."""
     seeds = {}
     for agent in agents:
-        line = numbers.curve(agent, TASK, column, skip)
+        line = results.curve(agent, TASK, column, skip)
         if line is not None:
             style.draw_band(axes, line, style.style(agent), "episode", "mean")
             seeds[agent] = [line.seeds.min(), line.seeds.max()]

@@ -9,7 +9,7 @@ from analysis.figures import style as look
 from analysis.figures.control import EPISODES, smoothed
 from analysis.stats.intervals import Estimate, ScoreMatrix
 from analysis.stats.methods import ordered
-from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.stats.results import NotEnoughRuns, Results
 from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL
 
 GROUPS = {"Original tasks": ORIGINAL, "Explore tasks": EXPLORE, "All eight tasks": CONTROL}
@@ -19,59 +19,59 @@ STATISTICS = {
 NORMALISED = "normalised score (0: random actions, 1: best return known or its bound)"
 
 
-def sample_efficiency(numbers: Numbers) -> Figure:
+def sample_efficiency(results: Results) -> Figure:
     """Interquartile mean of normalised returns over training."""
     figure, panels = look.page(1, 3, height=2.5)
     seeds: dict[str, list[int]] = {}
-    for axes, (title, found) in zip(panels, _groups(numbers).items(), strict=True):
+    for axes, (title, found) in zip(panels, _groups(results).items(), strict=True):
         for agent, cells in found.items():
-            line = numbers.suite_curve(cells)
-            look.draw_band(axes, line, look.style(agent, numbers.agents), "episode", "mean")
+            line = results.suite_curve(cells)
+            look.draw_band(axes, line, look.style(agent, results.agents), "episode", "mean")
             seeds.setdefault(agent, []).append(len(cells.seeds))
         look.count_episodes(axes)
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("IQM of normalised return")
     figure.supxlabel(EPISODES, fontsize=8)
-    _legend(figure, numbers, seeds, f"{smoothed('Runs', CONTROL[0])}. Interquartile mean")
+    _legend(figure, results, seeds, f"{smoothed('Runs', CONTROL[0])}. Interquartile mean")
     return figure
 
 
-def performance_profiles(numbers: Numbers) -> Figure:
+def performance_profiles(results: Results) -> Figure:
     """The share of runs above each normalised score."""
     figure, panels = look.page(1, 3, height=2.5)
     seeds: dict[str, list[int]] = {}
-    for axes, (title, found) in zip(panels, _groups(numbers).items(), strict=True):
+    for axes, (title, found) in zip(panels, _groups(results).items(), strict=True):
         for agent, cells in found.items():
-            line = numbers.profile(cells)
-            look.draw_band(axes, line, look.style(agent, numbers.agents), "threshold", "value")
+            line = results.profile(cells)
+            look.draw_band(axes, line, look.style(agent, results.agents), "threshold", "value")
             seeds.setdefault(agent, []).append(len(cells.seeds))
         axes.set_xlim(0, 1)
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("Share of runs above")
     figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
-    _legend(figure, numbers, seeds, "Share of runs")
+    _legend(figure, results, seeds, "Share of runs")
     return figure
 
 
-def aggregates(numbers: Numbers) -> Figure:
+def aggregates(results: Results) -> Figure:
     """Four aggregates of the scores on all eight tasks."""
-    found = numbers.complete(CONTROL)
+    found = results.complete(CONTROL)
     figure, panels = look.page(1, 4, height=1.15 + 0.22 * len(found))
     for axes, (name, title) in zip(panels, STATISTICS.items(), strict=True):
         for place, (agent, cells) in enumerate(found.items()):
-            _point(axes, place, numbers.aggregate(cells, name), look.style(agent, numbers.agents))
-        _rows(axes, [look.style(agent, numbers.agents).label for agent in found], axes is panels[0])
+            _point(axes, place, results.aggregate(cells, name), look.style(agent, results.agents))
+        _rows(axes, [look.style(agent, results.agents).label for agent in found], axes is panels[0])
         axes.set_title(title)
         axes.set_xlim(min(0, axes.dataLim.x0), max(1, axes.dataLim.x1))  # worse than random shows
     figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
     seeds = {agent: [len(cells.seeds)] for agent, cells in found.items()}
-    _legend(figure, numbers, seeds, "Estimate", "point")
+    _legend(figure, results, seeds, "Estimate", "point")
     return figure
 
 
-def improvement(numbers: Numbers) -> Figure:
+def improvement(results: Results) -> Figure:
     """How likely a run of one agent scores above a run of another on the same task."""
-    groups = _groups(numbers)
+    groups = _groups(results)
     pairs = [pair for pair in combinations(_agents(groups), 2)]
     if not pairs:
         raise NotEnoughRuns("two agents with scores on the same tasks are needed")
@@ -80,24 +80,24 @@ def improvement(numbers: Numbers) -> Figure:
     for axes, (title, found) in zip(panels, groups.items(), strict=True):
         for place, (worse, better) in enumerate(pairs):
             if worse in found and better in found:
-                value = numbers.improvement(found[better], found[worse])
-                _point(axes, place, value, look.style(better, numbers.agents))
+                value = results.improvement(found[better], found[worse])
+                _point(axes, place, value, look.style(better, results.agents))
         for agent, cells in found.items():
             seeds.setdefault(agent, []).append(len(cells.seeds))
-        _rows(axes, [_versus(numbers, *pair) for pair in pairs], axes is panels[0])
+        _rows(axes, [_versus(results, *pair) for pair in pairs], axes is panels[0])
         axes.axvline(0.5, color=look.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
         axes.set(title=title, xlim=(0, 1))
     figure.supxlabel("Probability of improvement", fontsize=8)
-    _legend(figure, numbers, seeds, "Estimate", "point")
+    _legend(figure, results, seeds, "Estimate", "point")
     return figure
 
 
-def _groups(numbers: Numbers) -> dict[str, dict[str, ScoreMatrix]]:
+def _groups(results: Results) -> dict[str, dict[str, ScoreMatrix]]:
     """The complete agents of each group of tasks; a group may have none, but not all."""
     found: dict[str, dict[str, ScoreMatrix]] = {}
     for title, tasks in GROUPS.items():
         try:
-            found[title] = numbers.complete(tasks)
+            found[title] = results.complete(tasks)
         except NotEnoughRuns:
             found[title] = {}
     if not any(found.values()):
@@ -134,13 +134,13 @@ def _rows(axes: Axes, labels: list[str], named: bool) -> None:
     axes.grid(visible=True, axis="x")
 
 
-def _versus(numbers: Numbers, worse: str, better: str) -> str:
-    names = [look.style(agent, numbers.agents).label for agent in (better, worse)]
+def _versus(results: Results, worse: str, better: str) -> str:
+    names = [look.style(agent, results.agents).label for agent in (better, worse)]
     return " > ".join(names)
 
 
 def _legend(
-    figure: Figure, numbers: Numbers, seeds: dict[str, list[int]], what: str, kind: str = "line"
+    figure: Figure, results: Results, seeds: dict[str, list[int]], what: str, kind: str = "line"
 ) -> None:
     in_order = {agent: seeds[agent] for agent in ordered(seeds)}
-    look.legend(figure, in_order, what, everyone=numbers.agents, kind=kind)
+    look.legend(figure, in_order, what, everyone=results.agents, kind=kind)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from analysis.figures.style import STYLES, ordered
 from analysis.leaderboard.accepted import Acceptance, Day, read_accepted, read_registry, seniority
 from analysis.leaderboard.conflicts import Claim, clashes
-from analysis.stats.results import Numbers
+from analysis.stats.results import Results
 from analysis.stats.tables import episode_table, run_scores
 from analysis.submissions.schema import Digest, Submission, Text, files_digest
 from analysis.submissions.unicode_checks import shown
@@ -71,11 +71,11 @@ class Board:
     left_out: Sequence[LeftOut] = ()  # runs of the store that cannot be used
 
     @cached_property
-    def numbers(self) -> dict[str, Numbers]:
+    def results(self) -> dict[str, Results]:
         """By preset, ours before those of others."""
         table = episode_table(self.runs)
         presets = sorted(table.preset.unique(), key=lambda preset: (preset == "external", preset))
-        return {preset: Numbers(self.root, preset, table, self.last) for preset in presets}
+        return {preset: Results(self.root, preset, table, self.last) for preset in presets}
 
     @cached_property
     def versions(self) -> dict[tuple[str, str], dict[str, str]]:

@@ -185,13 +185,13 @@ def ramp() -> list[str]:
 
 def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
     """A method's curves on a task, and how they are called and drawn."""
-    label, numbers = row.entry.label, board.numbers[row.preset]
+    label, numbers = row.entry.label, board.results[row.preset]
     last = None if board.last else LENGTHS * lookup(task).score_window[1]
     return {
         "name": row.entry.name,
         "label": label,
         "preset": row.preset,
-        "suffix": f" ({row.preset})" if len(board.numbers) > 1 else "",
+        "suffix": f" ({row.preset})" if len(board.results) > 1 else "",
         "search": search(row),
         "method": method_classes(board)[label],
         "dash": _dash(style(label, board.entries).line),

@@ -15,7 +15,7 @@ import pandas as pd
 from analysis.leaderboard.entries import PACKAGES, Board, Entry, setting
 from analysis.stats.formatting import scaled
 from analysis.stats.intervals import MIN_SEEDS, Estimate, ScoreMatrix, estimate, interval
-from analysis.stats.results import Numbers
+from analysis.stats.results import Results
 from explore_suite.tasks import BENCHMARK, EXPLORE, GRID, HALLWAYS, ORIGINAL, TASKS, lookup
 
 
@@ -137,47 +137,47 @@ def rows(board: Board) -> list[Row]:
     for section in sections():
         members = [
             _row(board, section, preset, entry)
-            for preset, numbers in board.numbers.items()
+            for preset, results in board.results.items()
             for entry in board.entries.values()
-            if _belongs(entry, section, numbers)
+            if _belongs(entry, section, results)
         ]
         found += ranked(members)
     return found
 
 
-def _belongs(entry: Entry, section: Section, numbers: Numbers) -> bool:
+def _belongs(entry: Entry, section: Section, results: Results) -> bool:
     """A submission just learns, whatever its label looks like."""
     kind = "" if entry.submission or section.group != "grid" else setting(entry.label)
-    return kind == section.setting and not _runs(numbers, entry.label, section.tasks).empty
+    return kind == section.setting and not _runs(results, entry.label, section.tasks).empty
 
 
-def _runs(numbers: Numbers, label: str, tasks: Sequence[str]) -> pd.DataFrame:
+def _runs(results: Results, label: str, tasks: Sequence[str]) -> pd.DataFrame:
     """The method's runs on these tasks, with or without a score."""
-    scores = numbers.scores
+    scores = results.scores
     return scores[(scores.agent == label) & scores.task.isin(tasks)]
 
 
 def _row(board: Board, section: Section, preset: str, entry: Entry) -> Row:
-    numbers = board.numbers[preset]
-    cells = _cells(numbers, entry.label, section.tasks)
+    results = board.results[preset]
+    cells = _cells(results, entry.label, section.tasks)
     gap, pairs = _gap(cells)
     return Row(
         section, preset, entry,
         suite=estimate(cells, "iqm"),
         tasks=cells.tasks if cells.seeds else (),
         gap=gap, pairs=pairs,
-        coverage=_mean(numbers, cells, "coverage"),
-        minutes=scaled(_mean(numbers, cells, "seconds"), 1 / 60),
-        by_task=_by_task(numbers, entry.label, section.tasks),
+        coverage=_mean(results, cells, "coverage"),
+        minutes=scaled(_mean(results, cells, "seconds"), 1 / 60),
+        by_task=_by_task(results, entry.label, section.tasks),
         versions=board.versions.get((preset, entry.label), dict.fromkeys(PACKAGES, "")),
-        notes=tuple(_notes(numbers, entry.label, section.tasks)),
+        notes=tuple(_notes(results, entry.label, section.tasks)),
     )  # fmt: skip
 
 
-def _by_task(numbers: Numbers, label: str, tasks: Sequence[str]) -> dict[str, TaskNumbers]:
+def _by_task(results: Results, label: str, tasks: Sequence[str]) -> dict[str, TaskNumbers]:
     """Means by task. Columns with the same seeds are resampled in one go: an interval is dear."""
     parts = {
-        (task, column): numbers.matrix(label, [task], column)
+        (task, column): results.matrix(label, [task], column)
         for task in tasks
         for column in ("score", "coverage", "seconds")
     }
@@ -193,32 +193,32 @@ def _by_task(numbers: Numbers, label: str, tasks: Sequence[str]) -> dict[str, Ta
             means[task, "score"],
             means[task, "coverage"],
             scaled(means[task, "seconds"], 1 / 60),
-            runs=len(_runs(numbers, label, [task])),
+            runs=len(_runs(results, label, [task])),
         )
         for task in tasks
     }
 
 
-def _cells(numbers: Numbers, label: str, tasks: Sequence[str]) -> ScoreMatrix:
+def _cells(results: Results, label: str, tasks: Sequence[str]) -> ScoreMatrix:
     """The scores that make the row's, by seed and task."""
-    whole = numbers.matrix(label, tasks)
+    whole = results.matrix(label, tasks)
     if len(whole.seeds) >= MIN_SEEDS:
         return whole
-    seeds = _scored(numbers, label, tasks)
+    seeds = _scored(results, label, tasks)
     everyone = set().union(*seeds.values())
     common = [task for task in tasks if everyone and seeds[task] == everyone]
-    return numbers.matrix(label, common) if common else ScoreMatrix(label, whole.cells[:0])
+    return results.matrix(label, common) if common else ScoreMatrix(label, whole.cells[:0])
 
 
-def _scored(numbers: Numbers, label: str, tasks: Sequence[str]) -> dict[str, set[int]]:
+def _scored(results: Results, label: str, tasks: Sequence[str]) -> dict[str, set[int]]:
     """By task: the seeds with a score."""
-    mine = _runs(numbers, label, tasks).dropna(subset=["score"])
+    mine = _runs(results, label, tasks).dropna(subset=["score"])
     return {task: set(mine[mine.task == task].seed) for task in tasks}
 
 
-def _mean(numbers: Numbers, cells: ScoreMatrix, column: str) -> Estimate:
+def _mean(results: Results, cells: ScoreMatrix, column: str) -> Estimate:
     """The mean of another column over the runs of a matrix."""
-    found = numbers.matrix(cells.agent, cells.tasks, column).cells
+    found = results.matrix(cells.agent, cells.tasks, column).cells
     same = found[found.index.isin(cells.seeds)]
     return estimate(ScoreMatrix(cells.agent, same), "mean")
 
@@ -242,8 +242,8 @@ def _gap(cells: ScoreMatrix) -> tuple[Estimate, int]:
     return Estimate(value, low, high, len(cells.seeds)), half
 
 
-def _notes(numbers: Numbers, label: str, tasks: Sequence[str]) -> Iterable[str]:
-    seeds = _scored(numbers, label, tasks)
+def _notes(results: Results, label: str, tasks: Sequence[str]) -> Iterable[str]:
+    seeds = _scored(results, label, tasks)
     everyone = set().union(*seeds.values())
     bare = [task for task in tasks if not seeds[task]]
     if bare:
@@ -251,7 +251,7 @@ def _notes(numbers: Numbers, label: str, tasks: Sequence[str]) -> Iterable[str]:
     for task in tasks:
         if seeds[task] and seeds[task] != everyone:
             yield f"{task}: {len(seeds[task])} of {len(everyone)} seeds"
-    runs = _runs(numbers, label, tasks)
+    runs = _runs(results, label, tasks)
     if not runs.finished.all():
         yield f"{len(runs) - runs.finished.sum()} of {len(runs)} runs unfinished"
 

@@ -1,4 +1,4 @@
-"""Numbers: runs to tables, scores, curves and intervals over seeds.
+"""Results: runs to tables, scores, curves and intervals over seeds.
 
 In: result files. Out: tables and estimates; nothing here draws or judges.
 """

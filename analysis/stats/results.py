@@ -29,7 +29,7 @@ class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has t
     """The store lacks the runs of a figure; the message says which."""
 
 
-class Numbers:
+class Results:
     """A store as figures see it. Curves are smoothed as their task's group was when published."""
 
     def __init__(

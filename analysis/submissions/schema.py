@@ -85,7 +85,7 @@ def schema_text() -> str:
 
 def run_path(preset: str, agent: str, task: str, seed: int, suffix: str) -> str:
     """Path of a run file in a submission."""
-    return f"runs/{RunKey(preset, agent, task, seed).place.as_posix()}{suffix}"
+    return f"runs/{RunKey(preset, agent, task, seed).path.as_posix()}{suffix}"
 
 
 def digest(data: bytes) -> str:

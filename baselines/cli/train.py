@@ -129,7 +129,7 @@ class Progress:
         """Nothing is shown before the first episode."""
         self.spec = spec
         self._bar: tqdm | None = None
-        self._board = _board(tensorboard / spec.key.place) if tensorboard else None
+        self._board = _board(tensorboard / spec.key.path) if tensorboard else None
 
     def __enter__(self) -> "Progress":
         return self

@@ -52,7 +52,7 @@ class Cell:
 def cell_of(spec: RunSpec, store: ResultStore) -> Cell:
     """The cell of a run, as the store knows it."""
     state = "done" if is_finished(store, spec) else "waiting"
-    log = store.root / ".logs" / spec.key.place.with_suffix(".log")
+    log = store.root / ".logs" / spec.key.path.with_suffix(".log")
     return Cell(spec, log, state, reached(store, spec))
 
 

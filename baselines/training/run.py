@@ -99,7 +99,7 @@ def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher
     resumes next time from its last checkpoint. Either way the rows are those of an undisturbed run.
     """
     torch.set_num_threads(options.threads)
-    videos = store.root / ".videos" / spec.key.place if options.capture_video else None
+    videos = store.root / ".videos" / spec.key.path if options.capture_video else None
     folder = checkpoint_folder(store, spec.key)
     trainer = Trainer(
         build(spec.agent, spec.task, spec.config, seed=spec.seed, device=options.device),
@@ -127,7 +127,7 @@ def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher
 
 def checkpoint_folder(store: ResultStore, key: RunKey) -> Path:
     """Where a run's checkpoints lie: beside the results, never among them."""
-    return store.root / ".checkpoints" / key.place
+    return store.root / ".checkpoints" / key.path
 
 
 def _episodes(

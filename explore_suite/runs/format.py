@@ -92,7 +92,7 @@ class RunKey(NamedTuple):
     seed: int
 
     @property
-    def place(self) -> Path:
+    def path(self) -> Path:
         """Path below the store's root, without suffix; a UserError for names unfit for it."""
         for name in (self.preset, self.agent):
             if not (isinstance(name, str) and LABEL.fullmatch(name)):

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 def require(header: Header) -> None:
     """A UserError if the leaderboard would refuse this run for its header; a warning if it may."""
-    _ = header.key.place  # a UserError if the labels cannot name a path
+    _ = header.key.path  # a UserError if the labels cannot name a path
     found = list(dict.fromkeys([*faults(header), *text_faults(asdict(header))]))
     if found:
         raise UserError(f"such a run cannot be submitted: {'; '.join(found)}")

@@ -55,7 +55,7 @@ class ResultStore:
 
     def path(self, key: RunKey, suffix: str) -> Path:
         """The run's file with this suffix."""
-        return self.root / key.place.parent / (key.place.name + suffix)
+        return self.root / key.path.parent / (key.path.name + suffix)
 
     def header(self, key: RunKey) -> Header | None:
         """The run's header, or None if there is no such run."""
@@ -133,7 +133,7 @@ class ResultStore:
         """The header in a file of this store; a UserError if it belongs to another path."""
         header = read_header(path)
         try:
-            place = header.key.place
+            place = header.key.path
         except UserError as error:
             raise UserError(f"{path}: {error}") from error
         if self.path(header.key, ".json") != path:

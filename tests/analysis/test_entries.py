@@ -58,7 +58,7 @@ def test_what_is_unsound_is_told_and_not_shown(results, spoil, said, capsys):
     spoil(results / "submissions" / "my-method")
     board = build.gather(results / "runs")
     assert any(said in line for line in board.refused), board.refused
-    assert "my-method" not in board.entries and list(board.numbers) == ["cpu"]
+    assert "my-method" not in board.entries and list(board.results) == ["cpu"]
     build.write_page(results / "runs", results / "page.html")
     page = (results / "page.html").read_text()
     assert "My &lt;b&gt;" not in page and said in capsys.readouterr().out

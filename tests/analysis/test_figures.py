@@ -13,7 +13,7 @@ from analysis import figures
 from analysis.figures import grid as figures_grid
 from analysis.figures import style as look
 from analysis.stats import intervals as bootstrap
-from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.stats.results import NotEnoughRuns, Results
 from analysis.stats.tables import episode_table
 from explore_suite.runs.format import Run
 from explore_suite.runs.store import ResultStore
@@ -25,13 +25,13 @@ def finished(cell: synthetic.Cell) -> Run:
     return run._replace(header=dataclasses.replace(run.header, finished=True))
 
 
-def numbers_of(root, cells) -> Numbers:
-    return Numbers(root, "cpu", episode_table(map(finished, cells)))
+def numbers_of(root, cells) -> Results:
+    return Results(root, "cpu", episode_table(map(finished, cells)))
 
 
-def draw(name: str, numbers: Numbers) -> Figure:
+def draw(name: str, results: Results) -> Figure:
     with matplotlib.rc_context(look.RC):
-        figure = figures.FIGURES[name](numbers)
+        figure = figures.FIGURES[name](results)
         figure.draw_without_rendering()
     return figure
 
@@ -69,13 +69,13 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def numbers(store):
+def results(store):
     return numbers_of(store.root, synthetic.paper_cells(seeds=3))
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
-def test_each_figure_is_legible_and_says_its_seeds(name, numbers):
-    figure = draw(name, numbers)
+def test_each_figure_is_legible_and_says_its_seeds(name, results):
+    figure = draw(name, results)
     assert min(text.get_fontsize() for text in texts(figure)) >= 7
     assert {text.get_fontfamily()[0] for text in texts(figure)} == {"DejaVu Sans"}
     assert figure.get_figwidth() <= look.WIDTH
@@ -83,9 +83,9 @@ def test_each_figure_is_legible_and_says_its_seeds(name, numbers):
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
-def test_the_same_runs_give_the_same_bytes(name, numbers, store):
-    first = figures.draw(name, numbers)
-    again = Numbers(store.root, "cpu", numbers.table.sample(frac=1, random_state=0))
+def test_the_same_runs_give_the_same_bytes(name, results, store):
+    first = figures.draw(name, results)
+    again = Results(store.root, "cpu", results.table.sample(frac=1, random_state=0))
     assert figures.draw(name, again) == first
     assert first["png"][:4] == b"\x89PNG" and b"<svg" in first["svg"]
     assert b"Matplotlib" not in first["svg"] and b"dc:date" not in first["svg"]
@@ -120,24 +120,24 @@ def test_unequal_seeds_are_counted_by_agent(tmp_path):
     assert "none below 3 seeds" in found
 
 
-def test_returns_are_drawn_from_zero_with_the_best_return_as_a_line(numbers):
-    figure = draw("hallway", numbers)
+def test_returns_are_drawn_from_zero_with_the_best_return_as_a_line(results):
+    figure = draw("hallway", results)
     for axes, best in zip(figure.axes, (832.9, 981.1), strict=True):
         assert axes.get_ylim()[0] == 0 and axes.get_xlim()[0] == 0
         assert any(set(line.get_ydata()) == {best} for line in axes.lines)
 
 
-def test_a_line_is_the_curve_and_nothing_else(numbers):
-    axes = draw("learning_curves", numbers).axes[3]
+def test_a_line_is_the_curve_and_nothing_else(results):
+    axes = draw("learning_curves", results).axes[3]
     assert axes.get_title() == "WalkerWalk"
     drawn = {line.get_color(): line.get_ydata() for line in axes.lines}
     for agent in ("sac", "sac_bbe", "sac_deep"):
-        curve = numbers.curve(agent, "WalkerWalk")
+        curve = results.curve(agent, "WalkerWalk")
         np.testing.assert_array_equal(drawn[look.STYLES[agent].colour], curve["mean"])
 
 
-def test_a_warm_start_is_not_drawn(numbers):
-    axes = draw("grid_warm_start", numbers).axes[0]
+def test_a_warm_start_is_not_drawn(results):
+    axes = draw("grid_warm_start", results).axes[0]
     assert max(line.get_xdata()[-1] for line in axes.lines) == 320 - 20
 
 
@@ -151,20 +151,20 @@ def test_agents_of_one_figure_differ_in_colour_line_and_marker():
 
 def test_an_agent_of_others_joins_the_suite_under_its_own_name(tmp_path):
     cells = synthetic.cells(("sac_deep", "theirs", "another"), synthetic.SUITE, 3)
-    numbers = numbers_of(tmp_path, cells)
-    assert numbers.agents == ["sac_deep", "another", "theirs"]
-    assert "theirs" in words(draw("suite_aggregates", numbers))
-    assert "theirs > another" in words(draw("suite_improvement", numbers))
-    assert look.style("theirs", numbers.agents).colour != look.style("sac_deep").colour
+    results = numbers_of(tmp_path, cells)
+    assert results.agents == ["sac_deep", "another", "theirs"]
+    assert "theirs" in words(draw("suite_aggregates", results))
+    assert "theirs > another" in words(draw("suite_improvement", results))
+    assert look.style("theirs", results.agents).colour != look.style("sac_deep").colour
 
 
 def test_an_agent_that_lacks_a_task_is_left_out_of_its_groups_only(tmp_path):
     cells = synthetic.cells(("sac", "sac_deep"), synthetic.SUITE, 3)
     cells = [cell for cell in cells if (cell.agent, cell.task) != ("sac", "WalkerExplore")]
-    numbers = numbers_of(tmp_path, cells)
-    drawn = [len(axes.lines) for axes in draw("suite_sample_efficiency", numbers).axes]
+    results = numbers_of(tmp_path, cells)
+    drawn = [len(axes.lines) for axes in draw("suite_sample_efficiency", results).axes]
     assert drawn == [2, 1, 1]
-    assert "sac: no run with a score on WalkerExplore" in numbers.missing()
+    assert "sac: no run with a score on WalkerExplore" in results.missing()
 
 
 @pytest.mark.parametrize(
@@ -172,13 +172,13 @@ def test_an_agent_that_lacks_a_task_is_left_out_of_its_groups_only(tmp_path):
     [("learning_curves", 21), ("two_q", 21), ("suite_sample_efficiency", 21), ("hallway", 6),
      ("grid_warm_start", 11)],
 )  # fmt: skip
-def test_captions_say_that_curves_are_smoothed(name, evaluations, numbers):
-    assert f"smoothed over {evaluations} evaluations" in words(draw(name, numbers))
+def test_captions_say_that_curves_are_smoothed(name, evaluations, results):
+    assert f"smoothed over {evaluations} evaluations" in words(draw(name, results))
 
 
-def assert_within_the_page(name, numbers):
+def assert_within_the_page(name, results):
     with matplotlib.rc_context(look.RC):
-        figure = figures.FIGURES[name](numbers)
+        figure = figures.FIGURES[name](results)
         figure.draw_without_rendering()
         for legend in figure.legends:
             box = legend.get_window_extent()
@@ -186,20 +186,20 @@ def assert_within_the_page(name, numbers):
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
-def test_captions_stay_within_the_page(name, numbers):
-    assert_within_the_page(name, numbers)
+def test_captions_stay_within_the_page(name, results):
+    assert_within_the_page(name, results)
 
 
 def test_a_legend_that_names_numbers_of_seeds_stays_within_the_page(tmp_path):
     cells = synthetic.cells(figures_grid.PURE, ("GridWorld",), 1, 300)
-    numbers = numbers_of(tmp_path, [*cells, synthetic.Cell("random", "GridWorld", 1, 300)])
-    assert_within_the_page("grid_pure_exploration", numbers)
+    results = numbers_of(tmp_path, [*cells, synthetic.Cell("random", "GridWorld", 1, 300)])
+    assert_within_the_page("grid_pure_exploration", results)
 
 
 def test_a_score_of_nothing_differs_from_no_score(tmp_path):
     run = finished(synthetic.Cell("sac", "WalkerWalk", 0))
     nothing = run._replace(rows=[row._replace(return_=0.0) for row in run.rows])
-    figure = draw("after_100_episodes", Numbers(tmp_path, "cpu", episode_table([nothing])))
+    figure = draw("after_100_episodes", Results(tmp_path, "cpu", episode_table([nothing])))
     (dots,) = figure.axes[0].collections[:1]
     assert dots.get_offsets()[0][1] == 0 and not dots.get_clip_on()
     empty = [text for text in texts(figure) if text.get_text() == "no score yet"]
@@ -210,32 +210,32 @@ def test_a_score_of_nothing_differs_from_no_score(tmp_path):
 def test_an_agent_worse_than_random_is_drawn_within_its_panels(tmp_path):
     runs = [finished(cell) for cell in synthetic.cells(("sac",), synthetic.SUITE, 3)]
     below = [run._replace(rows=[row._replace(return_=-100.0) for row in run.rows]) for run in runs]
-    figure = draw("suite_aggregates", Numbers(tmp_path, "cpu", episode_table(below)))
+    figure = draw("suite_aggregates", Results(tmp_path, "cpu", episode_table(below)))
     for axes in figure.axes:
         low, high = axes.get_xlim()
         assert low <= axes.dataLim.x0 and axes.dataLim.x1 <= high
     assert figure.axes[3].dataLim.x1 > 1  # the optimality gap
 
 
-def test_the_ends_of_an_interval_are_taller_than_the_marker_between_them(numbers):
-    axes = draw("suite_aggregates", numbers).axes[0]
+def test_the_ends_of_an_interval_are_taller_than_the_marker_between_them(results):
+    axes = draw("suite_aggregates", results).axes[0]
     _, point, ends = axes.lines[:3]
     assert ends.get_marker() == "|" and len(ends.get_xdata()) == 2
     assert ends.get_markersize() > point.get_markersize() and ends.zorder > point.zorder
 
 
-def test_the_scale_of_scores_says_that_1_may_be_a_bound(numbers):
-    assert "1: best return known or its bound" in words(draw("suite_aggregates", numbers))
+def test_the_scale_of_scores_says_that_1_may_be_a_bound(results):
+    assert "1: best return known or its bound" in words(draw("suite_aggregates", results))
 
 
-def test_a_new_figure_is_one_function_and_one_line(numbers, monkeypatch):
-    def dummy(of: Numbers) -> Figure:
+def test_a_new_figure_is_one_function_and_one_line(results, monkeypatch):
+    def dummy(of: Results) -> Figure:
         figure, (axes,) = look.page(1, 1, width=look.COLUMN, height=2)
         look.draw_band(axes, of.curve("sac", "WalkerWalk"), look.style("sac"), "episode", "mean")
         return figure
 
     monkeypatch.setitem(figures.FIGURES, "dummy", dummy)
-    assert set(figures.draw("dummy", numbers)) == {"svg", "png"}
+    assert set(figures.draw("dummy", results)) == {"svg", "png"}
 
 
 def test_agents_of_others_are_told_apart():

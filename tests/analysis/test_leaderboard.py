@@ -148,7 +148,7 @@ def results(tmp_path):
 
 def test_a_sound_submission_is_shown_as_self_reported(results):
     board = build.gather(results / "runs")
-    assert board.refused == [] and list(board.numbers) == ["cpu", "external"]
+    assert board.refused == [] and list(board.results) == ["cpu", "external"]
     (row,) = [row for row in build.rows(board) if row.preset == "external"]
     assert (row.entry.badge, row.entry.name) == ("self-reported", "My <b>Method</b>")
     assert row.rankable and row.rank is None  # alone, it would be the first of one

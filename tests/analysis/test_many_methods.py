@@ -9,7 +9,7 @@ import pytest
 
 from analysis.leaderboard import build, entries, html
 from analysis.stats import intervals
-from analysis.stats.results import Numbers
+from analysis.stats.results import Results
 from explore_suite.runs.store import ResultStore
 from tests.helpers import good_submission, synthetic
 from tests.helpers.page_visit import browser, needs_chromium, visit  # noqa: F401
@@ -66,7 +66,7 @@ def test_what_is_searched_for_is_drawn_however_bad_it_is(visit):
 
 
 def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path, monkeypatch):
-    """The numbers and the curves are the same, as far as they are shown."""
+    """The results and the curves are the same, as far as they are shown."""
     monkeypatch.setattr(intervals, "REPETITIONS", 50)
     synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0)])
     files = good_submission.good_files("hallway", episodes=1000)
@@ -81,7 +81,7 @@ def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path, monkeypatch
                if (line["label"], chart["best"]) == ("my-method", 832.9)]  # fmt: skip
     whole = entries.validate(tmp_path / "submissions" / "my-method").runs
     table = entries.episode_table(whole)
-    curve = Numbers(tmp_path / "runs", "external", table).curve("my-method", "HallwayLocalOptimum")
+    curve = Results(tmp_path / "runs", "external", table).curve("my-method", "HallwayLocalOptimum")
     assert line["return"]["episode"] == list(range(1, 201))
     assert line["return"]["mean"] == [round(value, 2) for value in curve["mean"][:200]]
     scores = json.loads(files["submission.json"])["scores"]

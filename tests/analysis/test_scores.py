@@ -9,7 +9,7 @@ from scipy import stats
 
 from analysis.stats import tables as scores
 from analysis.stats.curves import shared_length, width
-from analysis.stats.results import Numbers
+from analysis.stats.results import Results
 from explore_suite.runs.format import EpisodeRow, Run
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import TASKS, lookup
@@ -205,7 +205,7 @@ def test_every_point_of_a_curve_is_of_the_same_finished_runs():
     assert found.episode.tolist() == list(range(1, 111))
     assert set(found["mean"]) == {901.0} and set(found.seeds) == {3}
     np.testing.assert_array_equal(found[["low", "high"]], [(900.0, 902.0)] * 110)
-    assert Numbers("nowhere", "cpu", table(*runs)).missing()[-1] == (
+    assert Results("nowhere", "cpu", table(*runs)).missing()[-1] == (
         f"a {TASK}: not in curves: seed 3 (unfinished, 60 episodes), seed 4 (finished, 2 episodes)"
     )
 
@@ -228,7 +228,7 @@ def test_unfinished_runs_are_drawn_as_far_as_smoothing_sees_all_of_the_window():
     found, finished = (scores.curve(table(*runs), "cpu", "a", TASK, 20) for runs in (parts, whole))
     assert found.episode.tolist() == list(range(1, 45 - 10 + 1))
     np.testing.assert_allclose(found["mean"], finished["mean"][:35])
-    assert Numbers("nowhere", "cpu", table(*parts)).missing()[-1] == (
+    assert Results("nowhere", "cpu", table(*parts)).missing()[-1] == (
         f"a {TASK}: not in curves: seed 0 after episode 35, seed 1 after episode 35, "
         "seed 2 after episode 35"
     )
@@ -250,10 +250,10 @@ def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(tmp_path):
     whole = [constant("a", TASK, seed, 10.0) for seed in range(3)]
     cut = constant("a", TASK, 3, 99.0)
     synthetic_claims.write(tmp_path, [*whole, Run(cut.header, cut.rows[:120])])
-    found = Numbers(tmp_path, "cpu")
-    csv = tmp_path / cut.header.key.place.with_suffix(".csv")
+    found = Results(tmp_path, "cpu")
+    csv = tmp_path / cut.header.key.path.with_suffix(".csv")
     told = f"left out: {csv}: has 120 rows of 220, and its header says finished"
-    assert found.missing()[0] == told and Numbers(tmp_path, "paper").missing() == []
+    assert found.missing()[0] == told and Results(tmp_path, "paper").missing() == []
     assert found.seeds("a", TASK) == [0, 1, 2] and set(found.scores.seed) == {0, 1, 2}
     assert set(found.curve("a", TASK)["mean"]) == {10.0}
 

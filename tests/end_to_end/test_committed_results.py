@@ -9,7 +9,7 @@ import pytest
 
 from analysis import figures
 from analysis.cli import report
-from analysis.stats.results import NotEnoughRuns, Numbers
+from analysis.stats.results import NotEnoughRuns, Results
 from analysis.submissions import check_headers, check_rows
 from analysis.submissions.validate import validate
 from baselines.settings import resolve
@@ -43,7 +43,7 @@ def test_a_committed_run_is_sound_and_of_todays_settings(path):
     assert problems == []
     spec = lookup(header.task)
     assert list(check_headers.check(header, spec)) == []
-    assert path == f"results/runs/{header.key.place}.json"
+    assert path == f"results/runs/{header.key.path}.json"
     rows = (ROOT / path).with_suffix(".csv").read_bytes()
     assert check_rows.check_rows(rows, spec, header.episodes)[1] == []
     config = asdict(resolve(header.preset, header.agent, header.task))
@@ -65,18 +65,18 @@ def test_the_committed_report_is_that_of_the_committed_runs(tmp_path):
     for name in ("leaderboard.md", "REPRODUCTION.md"):
         made, held = (tmp_path / folder / name for folder in ("new", "results"))
         assert made.read_bytes() == held.read_bytes(), f"{name}: run explore-suite report"
-    numbers = Numbers(tmp_path / "results" / "runs", "cpu")
+    results = Results(tmp_path / "results" / "runs", "cpu")
     assert committed_files("results/figures") == [
         f"results/figures/{name}.{suffix}"
         for name in sorted(figures.FIGURES)
-        if drawable(name, numbers)
+        if drawable(name, results)
         for suffix in ("png", "svg")
     ]
 
 
-def drawable(name: str, numbers: Numbers) -> bool:
+def drawable(name: str, results: Results) -> bool:
     try:
-        figures.FIGURES[name](numbers)
+        figures.FIGURES[name](results)
     except NotEnoughRuns:
         return False
     return True

@@ -225,7 +225,7 @@ def test_a_checkpoint_that_finds_no_room_costs_nothing_that_was_saved(tmp_path):
 def test_a_disk_that_is_read_only_is_refused_in_one_line(tmp_path):
     """Once where nothing is, once where an unfinished run waits."""
     train = f"{COMMAND} {' '.join(TRAIN)}"
-    place = RunKey("cpu", "random", "ExploreSuite/GridWorld-v0", 0).place.parent
+    place = RunKey("cpu", "random", "ExploreSuite/GridWorld-v0", 0).path.parent
     script = f"""
         mount -t tmpfs tmpfs disk
         mkdir -p disk/runs/{place}

@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis.claims.samples import Evidence
 from analysis.stats.intervals import Estimate
-from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, Numbers
+from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, Results
 from analysis.stats.tables import episode_table
 from explore_suite.runs.format import EpisodeRow, Run, dump_header, fault
 from explore_suite.runs.store import LeftOut, ResultStore
@@ -55,8 +55,8 @@ def evidence(runs: Iterable[Run]) -> Evidence:
         if problem is None:
             sound.append(one)
         else:
-            left_out.append(LeftOut(one.header.key.place, problem, one.header))
-    return Evidence(Numbers(Path("nowhere"), "cpu", episode_table(sound), left_out=left_out))
+            left_out.append(LeftOut(one.header.key.path, problem, one.header))
+    return Evidence(Results(Path("nowhere"), "cpu", episode_table(sound), left_out=left_out))
 
 
 def student(*values: float) -> Estimate:
