@@ -44,7 +44,7 @@ fuzz: setup
 
 # Figures, leaderboard and reproduction report, from results/runs alone.
 report: setup
-	$(BIN)/explore-suite report
+	$(BIN)/explore-suite report --results results/runs --out results
 
 # Every run of ours, one seed of each before any second one; goes on where it was interrupted.
 SAC := sac_deep sac sac_bbe sac_2q
@@ -59,7 +59,7 @@ results: setup
 		$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-$$last \
 			--results results/runs || exit; \
 	done
-	$(BIN)/explore-suite report
+	$(BIN)/explore-suite report --results results/runs --out results
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m baselines.bench

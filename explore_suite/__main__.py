@@ -27,6 +27,7 @@ COMMANDS = {
         "figures, leaderboard and reproduction report from runs",
     ),
     "leaderboard": ("analysis.cli.leaderboard:main", "the leaderboard page, written or served"),
+    "compare": ("analysis.cli.compare:main", "two methods: who explores better, at what cost"),
     "submit": ("analysis.cli.submit:main", "make a submission from finished runs of a store"),
     "validate": ("analysis.cli.validate:main", "check a submission; lists every problem"),
     "agents": ("baselines.cli.agents:main", "the reference agents, their settings, how two differ"),

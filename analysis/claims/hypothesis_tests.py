@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.claims.samples import Left, Sample
-from analysis.stats.intervals import MIN_SEEDS, Estimate, interval
+from analysis.stats.intervals import MIN_SEEDS, Estimate, interval, mean
 
 TOLERANCE = 0.1  # of a scale from 0 to 1: what lies within is equal, or as good
 ERROR = 0.05  # how often an interval may miss the mean; of several tests, how often any may
@@ -162,7 +162,7 @@ def _means(columns: tuple[tuple[float, ...], ...]) -> tuple[Estimate, ...]:
     if seeds == 0:
         return (Estimate(math.nan, math.nan, math.nan, 0),) * len(columns)
     values = np.array(columns, dtype=float).T[:, None]  # (seeds, 1, columns)
-    band = interval([values], lambda sample: sample.mean(axis=(0, 1)))
+    band = interval([values], mean)
     errors = pd.DataFrame(values[:, 0]).sem()
     return tuple(
         _widened(Estimate(float(value), float(low), float(high), seeds), float(error), ERROR)

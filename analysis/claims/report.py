@@ -17,25 +17,22 @@ from analysis.claims.samples import Evidence
 from analysis.stats.formatting import number
 from analysis.stats.intervals import MIN_SEEDS, Estimate
 from analysis.stats.results import Results
-from analysis.stats.tables import RUN, episode_table, headers
+from analysis.stats.tables import RUN, headers
 from explore_suite.files import replace_text
-from explore_suite.runs.store import ResultStore
 
 FILE = "REPRODUCTION.md"
 _SHOWN = 3  # tests of a claim in the summary; the sections have them all
 
 
-def write_reproduction(root: Path, out: Path, preset: str) -> None:
+def write_reproduction(results: Results, out: Path, preset: str) -> None:
     """Writes OUT/REPRODUCTION.md: the same bytes for the same runs."""
-    runs, left_out = ResultStore(root).sound_runs()
-    results = Results(root, preset, episode_table(runs), left_out=left_out)
     evidence = Evidence(results)
     verdicts = {}
     for index, (name, claim) in enumerate(CLAIMS.items(), start=1):
         verdicts[name] = claim(evidence)
         logging.info("  %d/%d %s: %s", index, len(CLAIMS), name, verdicts[name].outcome)
-    parts = [_head(headers(runs), results), _summary(verdicts)]
-    parts += [_section(name, verdict, evidence) for name, verdict in verdicts.items()]
+    parts = [_head(headers(results.runs), results, preset), _summary(verdicts)]
+    parts += [_section(name, verdict, evidence, preset) for name, verdict in verdicts.items()]
     out.mkdir(parents=True, exist_ok=True)
     replace_text(out / FILE, "\n\n".join(parts) + "\n")
 
@@ -48,9 +45,8 @@ def estimate(found: Estimate, digits: int) -> str:
     return f"{value} [{low}, {high}]" if found.seeds >= MIN_SEEDS else f"{value} (no interval)"
 
 
-def _head(runs: pd.DataFrame, results: Results) -> str:
-    preset = results.preset
-    mine = runs[runs.preset == preset] if len(runs) else runs
+def _head(runs: pd.DataFrame, results: Results, preset: str) -> str:
+    mine = runs
     whole = results.table[results.table.finished.astype(bool)]
     finished = len(whole[RUN].drop_duplicates())
     lines = [
@@ -127,7 +123,7 @@ def _run(verdict: Verdict) -> str:
     return f"All runs are there on {sum(tasks.values())} of {_count(len(tasks), 'task')}"
 
 
-def _section(name: str, verdict: Verdict, evidence: Evidence) -> str:
+def _section(name: str, verdict: Verdict, evidence: Evidence, preset: str) -> str:
     claim: Claim = CLAIMS[name]
     parts = [
         f"## {name}",
@@ -135,7 +131,7 @@ def _section(name: str, verdict: Verdict, evidence: Evidence) -> str:
         f"*Source.* {SOURCES[name]}.",
         f"*Criterion.* {criterion(claim)}",
         *_tests([*verdict.parts, *verdict.beside]),
-        *_missing(verdict.gaps, evidence.preset),
+        *_missing(verdict.gaps, preset),
         *_left_out(verdict.left_out),
         *(_beside(comparison, evidence) for comparison in PUBLISHED.get(name, ())),
     ]

@@ -36,12 +36,10 @@ class Evidence:
     def __init__(self, results: Results) -> None:
         """Reads nothing: `results` has the table of episodes."""
         self.results = results
-        self.preset = results.preset
         finished = results.table[results.table.finished.astype(bool)]
-        self._runs = {key: rows for key, rows in finished.groupby(["agent", "task"])}
+        self._runs = {key: rows for key, rows in finished.groupby(["method", "task"])}
         self._reach = {
-            key: reach(rows, self.preset, *key)
-            for key, rows in results.table.groupby(["agent", "task"])
+            key: reach(rows, *key) for key, rows in results.table.groupby(["method", "task"])
         }
         self._damaged: dict[tuple[str, str], list[Left]] = {}
         for header in (one.header for one in results.left_out):
@@ -112,7 +110,7 @@ class Evidence:
     def _scores(self, agent: str, task: str, column: str) -> Sample:
         scores = self.results.scores
         mine = scores[
-            (scores.agent == agent) & (scores.task == task) & scores.finished.astype(bool)
+            (scores.method == agent) & (scores.task == task) & scores.finished.astype(bool)
         ]
         values = mine.set_index("seed")[column].astype(float).dropna()
         return self._sample(agent, task, values, lookup(task).score_window[1])
@@ -120,7 +118,7 @@ class Evidence:
     def _curve(self, agent: str, task: str, column: str) -> pd.DataFrame:
         """Evaluation returns or training coverage, by episode and seed."""
         rows = self._runs.get((agent, task), self.results.table.iloc[:0])
-        return by_seed(rows, self.preset, agent, task, column).astype(float)
+        return by_seed(rows, agent, task, column).astype(float)
 
     def _sample(self, agent: str, task: str, values: pd.Series, needed: int) -> Sample:
         """These results, and the runs that have none."""

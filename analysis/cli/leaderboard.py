@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from analysis.cli.options import add_stores
 from analysis.leaderboard.build import TITLE, Row, write_page
 from analysis.stats import formatting
+from analysis.stats.stores import default_stores
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
 
@@ -29,9 +31,10 @@ def main(arguments: list[str]) -> int:
         raise UserError(f"--last must be 1 or more, got {options.last}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("absl").setLevel(logging.WARNING)  # rliable announces every interval
-    out = options.out or options.results.parent / "leaderboard.html"
+    stores = options.results or default_stores()
+    out = options.out or stores[0].parent / "leaderboard.html"
     try:
-        rows, refused = write_page(options.results, out, options.title, options.last)
+        rows, refused = write_page(stores, out, options.title, options.last)
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}") from error
     _tell(rows)
@@ -112,11 +115,9 @@ def _parser() -> argparse.ArgumentParser:
         "HTML file that opens from disk without a network. Exit code 1 if a submission was "
         "refused; the page is written without it.",
     )
+    add_stores(parser)
     parser.add_argument(
-        "--results", type=Path, default=Path("results/runs"), help="store of runs (%(default)s)"
-    )
-    parser.add_argument(
-        "--out", type=Path, help="file to write (leaderboard.html beside the store)"
+        "--out", type=Path, help="file to write (leaderboard.html beside the first store)"
     )
     parser.add_argument("--title", default=TITLE, help="of the page (%(default)s)")
     parser.add_argument(

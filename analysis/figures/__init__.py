@@ -11,6 +11,7 @@ from analysis.stats.results import Results
 FIGURES: dict[str, Callable[[Results], Figure]] = {
     "learning_curves": control.learning_curves,
     "after_100_episodes": control.after_100_episodes,
+    "cost_of_exploring": control.cost_of_exploring,
     "two_q": control.two_q,
     "hallway": control.hallway,
     "other_tasks": control.other_tasks,

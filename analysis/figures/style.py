@@ -1,7 +1,8 @@
 """How figures look: one style per agent everywhere, one page width, the same bytes each time."""
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -14,7 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from analysis.stats.intervals import MIN_SEEDS
-from analysis.stats.methods import METHODS, ordered
+from analysis.stats.methods import METHODS
 
 WIDTH = 7.0  # inches: two columns of a paper
 COLUMN = 3.4  # inches: one column
@@ -66,19 +67,24 @@ STYLES = {
     label: Style(name, *_LOOKS.get(label, _LOOKS[label.partition(".")[0]]))
     for label, name in METHODS.items()
 }
-# For agents of others, by the order of their names.
-_SPARE = [("#E69F00", "P"), ("#8C510A", "X"), ("#5E3C99", "*"), ("#1B7837", "h"), ("#B2182B", "p")]
-_SPARE_LINES = ["-", _DASH, _DASH_DOT, _DOTS]  # where there are more agents than colours
+# For methods of others, chosen by a hash of their label: no guest changes another's colour.
+_GUEST_COLOURS = (
+    "#E69F00", "#8C510A", "#5E3C99", "#1B7837", "#B2182B", "#01665E", "#C51B7D", "#4D4D00",
+    "#2166AC", "#7F3B08", "#35978F", "#AA4499",
+)  # fmt: skip
+_GUEST_MARKERS = "PX*hpdv<>"
+_GUEST_LINES = ("-", _DASH, _DASH_DOT, _DOTS)
 
 
-def style(agent: str, everyone: Iterable[str] = ()) -> Style:
-    """An agent's style; that of an agent not of ours by its place among all in the store."""
-    if agent in STYLES:
-        return STYLES[agent]
-    others = [name for name in ordered(everyone) if name not in STYLES]
-    turn, place = divmod(others.index(agent), len(_SPARE))
-    colour, marker = _SPARE[place]
-    return Style(agent, colour, _SPARE_LINES[turn % len(_SPARE_LINES)], marker)
+def style(method: str) -> Style:
+    """A method's style, which depends on its label alone."""
+    if method in STYLES:
+        return STYLES[method]
+    number = zlib.crc32(method.encode())
+    number, colour = divmod(number, len(_GUEST_COLOURS))
+    number, line = divmod(number, len(_GUEST_LINES))
+    marker = number % len(_GUEST_MARKERS)
+    return Style(method, _GUEST_COLOURS[colour], _GUEST_LINES[line], _GUEST_MARKERS[marker])
 
 
 def page(
@@ -121,14 +127,13 @@ def legend(
     seeds: Mapping[str, Sequence[int]],
     what: str,
     *,
-    everyone: Iterable[str] = (),
     kind: str = "line",
     columns: int = 5,
 ) -> None:
-    """Above the figure: what is drawn, over how many seeds, and a line, point or bar per agent."""
+    """Above the figure: what is drawn, over how many seeds, and a line, point or bar per method."""
     alike = len({number for numbers in seeds.values() for number in numbers}) == 1
     handles = [
-        _handle(style(agent, everyone), "" if alike else f" ({count(numbers)})", kind)
+        _handle(style(agent), "" if alike else f" ({count(numbers)})", kind)
         for agent, numbers in seeds.items()
     ]
     figure.legend(

@@ -6,12 +6,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures import style as look
-from analysis.figures.control import EPISODES, smoothed
-from analysis.stats.intervals import Estimate, ScoreMatrix
+from analysis.figures.control import EPISODES, SUITE_METHODS, smoothed
+from analysis.stats.intervals import (
+    Estimate,
+    ScoreMatrix,
+    estimate,
+    performance_profile,
+    probability_of_improvement,
+)
 from analysis.stats.methods import ordered
 from analysis.stats.results import NotEnoughRuns, Results
 from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL
 
+THRESHOLDS = tuple(step / 50 for step in range(51))  # of normalised scores
 GROUPS = {"Original tasks": ORIGINAL, "Explore tasks": EXPLORE, "All eight tasks": CONTROL}
 STATISTICS = {
     "iqm": "IQM ↑", "median": "Median ↑", "mean": "Mean ↑", "optimality_gap": "Optimality gap ↓",
@@ -26,13 +33,13 @@ def sample_efficiency(results: Results) -> Figure:
     for axes, (title, found) in zip(panels, _groups(results).items(), strict=True):
         for agent, cells in found.items():
             line = results.suite_curve(cells)
-            look.draw_band(axes, line, look.style(agent, results.agents), "episode", "mean")
+            look.draw_band(axes, line, look.style(agent), "episode", "mean")
             seeds.setdefault(agent, []).append(len(cells.seeds))
         look.count_episodes(axes)
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("IQM of normalised return")
     figure.supxlabel(EPISODES, fontsize=8)
-    _legend(figure, results, seeds, f"{smoothed('Runs', CONTROL[0])}. Interquartile mean")
+    _legend(figure, seeds, f"{smoothed('Runs', CONTROL[0])}. Interquartile mean")
     return figure
 
 
@@ -42,37 +49,37 @@ def performance_profiles(results: Results) -> Figure:
     seeds: dict[str, list[int]] = {}
     for axes, (title, found) in zip(panels, _groups(results).items(), strict=True):
         for agent, cells in found.items():
-            line = results.profile(cells)
-            look.draw_band(axes, line, look.style(agent, results.agents), "threshold", "value")
+            line = performance_profile(cells, THRESHOLDS)
+            look.draw_band(axes, line, look.style(agent), "threshold", "value")
             seeds.setdefault(agent, []).append(len(cells.seeds))
         axes.set_xlim(0, 1)
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("Share of runs above")
     figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
-    _legend(figure, results, seeds, "Share of runs")
+    _legend(figure, seeds, "Share of runs")
     return figure
 
 
 def aggregates(results: Results) -> Figure:
     """Four aggregates of the scores on all eight tasks."""
-    found = results.complete(CONTROL)
+    found = results.complete(CONTROL, results.shown(SUITE_METHODS))
     figure, panels = look.page(1, 4, height=1.15 + 0.22 * len(found))
     for axes, (name, title) in zip(panels, STATISTICS.items(), strict=True):
         for place, (agent, cells) in enumerate(found.items()):
-            _point(axes, place, results.aggregate(cells, name), look.style(agent, results.agents))
-        _rows(axes, [look.style(agent, results.agents).label for agent in found], axes is panels[0])
+            _point(axes, place, estimate(cells, name), look.style(agent))
+        _rows(axes, [look.style(agent).label for agent in found], axes is panels[0])
         axes.set_title(title)
         axes.set_xlim(min(0, axes.dataLim.x0), max(1, axes.dataLim.x1))  # worse than random shows
     figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
     seeds = {agent: [len(cells.seeds)] for agent, cells in found.items()}
-    _legend(figure, results, seeds, "Estimate", "point")
+    _legend(figure, seeds, "Estimate", "point")
     return figure
 
 
 def improvement(results: Results) -> Figure:
     """How likely a run of one agent scores above a run of another on the same task."""
     groups = _groups(results)
-    pairs = [pair for pair in combinations(_agents(groups), 2)]
+    pairs = _compared(_agents(groups))
     if not pairs:
         raise NotEnoughRuns("two agents with scores on the same tasks are needed")
     figure, panels = look.page(1, 3, height=1.1 + 0.22 * len(pairs))
@@ -80,15 +87,15 @@ def improvement(results: Results) -> Figure:
     for axes, (title, found) in zip(panels, groups.items(), strict=True):
         for place, (worse, better) in enumerate(pairs):
             if worse in found and better in found:
-                value = results.improvement(found[better], found[worse])
-                _point(axes, place, value, look.style(better, results.agents))
+                value = probability_of_improvement(found[better], found[worse])
+                _point(axes, place, value, look.style(better))
         for agent, cells in found.items():
             seeds.setdefault(agent, []).append(len(cells.seeds))
-        _rows(axes, [_versus(results, *pair) for pair in pairs], axes is panels[0])
+        _rows(axes, [_versus(*pair) for pair in pairs], axes is panels[0])
         axes.axvline(0.5, color=look.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
         axes.set(title=title, xlim=(0, 1))
     figure.supxlabel("Probability of improvement", fontsize=8)
-    _legend(figure, results, seeds, "Estimate", "point")
+    _legend(figure, seeds, "Estimate", "point")
     return figure
 
 
@@ -97,12 +104,20 @@ def _groups(results: Results) -> dict[str, dict[str, ScoreMatrix]]:
     found: dict[str, dict[str, ScoreMatrix]] = {}
     for title, tasks in GROUPS.items():
         try:
-            found[title] = results.complete(tasks)
+            found[title] = results.complete(tasks, results.shown(SUITE_METHODS))
         except NotEnoughRuns:
             found[title] = {}
     if not any(found.values()):
         raise NotEnoughRuns("no agent has scores on all original or on all explore tasks")
     return found
+
+
+def _compared(methods: list[str]) -> list[tuple[str, str]]:
+    """All pairs of the paper's methods, and every guest against SAC."""
+    ours = [method for method in methods if method in SUITE_METHODS]
+    guests = [method for method in methods if method not in SUITE_METHODS]
+    base = "sac" if "sac" in ours or not methods else methods[0]
+    return [*combinations(ours, 2), *((base, guest) for guest in guests if guest != base)]
 
 
 def _agents(groups: dict[str, dict[str, ScoreMatrix]]) -> list[str]:
@@ -113,7 +128,7 @@ def _decorate(axes: Axes, title: str, drawn: bool) -> None:
     axes.set_title(title)
     axes.set_ylim(min(0, axes.dataLim.y0) if drawn else 0, 1.02)  # worse than random shows
     if not drawn:
-        look.draw_nothing(axes, "no agent has them all yet")
+        look.draw_nothing(axes, "no method has runs on all tasks yet")
 
 
 def _point(axes: Axes, place: int, value: Estimate, style: look.Style) -> None:
@@ -134,13 +149,11 @@ def _rows(axes: Axes, labels: list[str], named: bool) -> None:
     axes.grid(visible=True, axis="x")
 
 
-def _versus(results: Results, worse: str, better: str) -> str:
-    names = [look.style(agent, results.agents).label for agent in (better, worse)]
+def _versus(worse: str, better: str) -> str:
+    names = [look.style(agent).label for agent in (better, worse)]
     return " > ".join(names)
 
 
-def _legend(
-    figure: Figure, results: Results, seeds: dict[str, list[int]], what: str, kind: str = "line"
-) -> None:
+def _legend(figure: Figure, seeds: dict[str, list[int]], what: str, kind: str = "line") -> None:
     in_order = {agent: seeds[agent] for agent in ordered(seeds)}
-    look.legend(figure, in_order, what, everyone=results.agents, kind=kind)
+    look.legend(figure, in_order, what, kind=kind)

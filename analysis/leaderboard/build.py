@@ -4,6 +4,7 @@ The steps: `gather` the runs and submissions, make `rows` of them, write these d
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.leaderboard.entries import Board, gather
@@ -19,9 +20,10 @@ TITLE = "explore_suite leaderboard"
 _log = logging.getLogger(__name__)
 
 
-def write(root: Path, out: Path, preset: str) -> None:
-    """Writes OUT/leaderboard.md and OUT/leaderboard.html; they show every preset."""
-    board = _gather(root, told=preset)  # the figures of the same report have told of its runs
+def write(stores: Sequence[Path], out: Path) -> None:
+    """Writes OUT/leaderboard.md and OUT/leaderboard.html; reports no run that is left out."""
+    board = gather(stores)
+    _report_refused(board)
     found = rows(board)
     out.mkdir(parents=True, exist_ok=True)
     replace_text(out / "leaderboard.md", markdown(found))
@@ -29,28 +31,28 @@ def write(root: Path, out: Path, preset: str) -> None:
 
 
 def write_page(
-    root: Path | str, out_file: Path | str, title: str = TITLE, last: int | None = None
+    stores: Sequence[Path | str],
+    out_file: Path | str,
+    title: str = TITLE,
+    last: int | None = None,
 ) -> tuple[list[Row], list[str]]:
-    """Writes the page of a store, with curves, visited states and rows, to one file.
+    """Writes the page of some stores, with curves, visited states and rows, to one file.
 
     Returns the rows, and a line for whatever was refused. With `last`, scores are of the last that
     many evaluations of each run.
     """
     path = Path(out_file)
-    board = _gather(root, last)
+    board = gather(stores, last)
+    for one in board.left_out:
+        say(f"  left out: {one.why}")
+    _report_refused(board)
     found = rows(board)
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, html(board, found, title))
     return found, board.refused
 
 
-def _gather(root: Path | str, last: int | None = None, told: str | None = None) -> Board:
-    """The board; says what is left out, and why, but for runs of a preset told of before."""
-    board = gather(root, last)
-    for one in board.left_out:
-        if one.path.parts[0] != told:
-            say(f"  left out: {one.why}")
+def _report_refused(board: Board) -> None:
     for line in board.refused:
         say(f"  refused: {line}")
     _log.info("  %d runs of %d methods", len(board.runs), len(board.entries))
-    return board

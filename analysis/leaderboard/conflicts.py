@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from analysis.stats.tables import StoredRun
 from analysis.submissions.duplicate_runs import matches, told_by
 from analysis.submissions.unicode_checks import likeness
-from explore_suite.runs.format import Run
 
 
 class Claim(NamedTuple):
@@ -14,7 +14,7 @@ class Claim(NamedTuple):
 
     label: str
     name: str
-    runs: list[Run]
+    runs: list[StoredRun]
     standing: tuple[bool, int] | None = None  # the lower stays; None stays against nobody
 
 

@@ -1,6 +1,6 @@
-"""Who is on the leaderboard: the runs of our store and the sound submissions beside it.
+"""Who is on the leaderboard: the methods of some stores, and the sound submissions beside these.
 
-A submission is a folder of `submissions/` next to the store, named like its label. One with a
+A submission is a folder of `submissions/` next to a store, named like its label. One with a
 problem is left out as a whole, and its problems are told to whoever writes the page. Of two that
 clash the verified one stays, else the one accepted earlier (`accepted.json`). A label is verified
 if `verified.json`, next to the store too, says so; the badge is lost with any change of a run file,
@@ -18,20 +18,21 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from analysis.figures.style import STYLES, ordered
 from analysis.leaderboard.accepted import Acceptance, Day, read_accepted, read_registry, seniority
 from analysis.leaderboard.conflicts import Claim, clashes
+from analysis.stats.methods import METHODS, ordered
 from analysis.stats.results import Results
-from analysis.stats.tables import episode_table, run_scores
+from analysis.stats.tables import StoredRun, episode_table, load, run_scores
 from analysis.submissions.schema import Digest, Submission, Text, files_digest
 from analysis.submissions.unicode_checks import shown
 from analysis.submissions.validate import Report, validate
 from explore_suite.errors import UserError
 from explore_suite.runs.format import Run
-from explore_suite.runs.store import LeftOut, ResultStore
+from explore_suite.runs.store import LeftOut
 from explore_suite.tasks import lookup
 
-REFERENCE, SELF_REPORTED, VERIFIED = "reference", "self-reported", "verified"
+SELF_REPORTED, VERIFIED = "self-reported", "verified"
+SUBMITTED = "submitted"  # origin of runs of a submission
 LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
@@ -52,9 +53,11 @@ class Verification(BaseModel):
 class Entry:
     """One method: how it is called and what its numbers rest on."""
 
-    label: str
+    label: str  # of the method
     name: str
-    badge: str
+    badge: str  # reference or local; of a submission, how far it was checked
+    preset: str = ""
+    agent: str = ""  # the label in the headers of its runs
     submission: Submission | None = None
     verification: Verification | None = None
 
@@ -63,99 +66,120 @@ class Entry:
 class Board:
     """Everything the leaderboard shows, and what was refused."""
 
-    root: Path
-    runs: list[Run]
+    runs: list[StoredRun]
     entries: dict[str, Entry]  # by label, in the order of all legends
     refused: list[str]
     last: int | None = None  # scores are of each run's last evaluations, not of the score windows
-    left_out: Sequence[LeftOut] = ()  # runs of the store that cannot be used
+    left_out: Sequence[LeftOut] = ()  # runs of the stores that cannot be used
 
     @cached_property
-    def results(self) -> dict[str, Results]:
-        """By preset, ours before those of others."""
-        table = episode_table(self.runs)
-        presets = sorted(table.preset.unique(), key=lambda preset: (preset == "external", preset))
-        return {preset: Results(self.root, preset, table, self.last) for preset in presets}
+    def results(self) -> Results:
+        """The numbers of all runs."""
+        return Results(self.runs, self.left_out, self.last)
+
+    @property
+    def presets(self) -> list[str]:
+        """Presets of the entries, `external` last."""
+        found = {entry.preset for entry in self.entries.values()}
+        return sorted(found, key=lambda preset: (preset == "external", preset))
 
     @cached_property
-    def versions(self) -> dict[tuple[str, str], dict[str, str]]:
-        """By preset and label: package -> version of its runs, all of them if they differ."""
-        found: dict[tuple[str, str], dict[str, set[str]]] = {}
-        for header, _ in self.runs:
-            mine = found.setdefault(
-                (header.preset, header.agent), {short: set() for short in PACKAGES}
-            )
+    def versions(self) -> dict[str, dict[str, str]]:
+        """By label: package -> version of its runs, all of them if they differ."""
+        found: dict[str, dict[str, set[str]]] = {}
+        for run in self.runs:
+            mine = found.setdefault(run.method, {short: set() for short in PACKAGES})
             for short, name in PACKAGES.items():
-                mine[short] |= {header.versions[name]} if name in header.versions else set()
+                versions = run.header.versions
+                mine[short] |= {versions[name]} if name in versions else set()
         return {
-            key: {short: ", ".join(sorted(versions)) for short, versions in mine.items()}
-            for key, mine in found.items()
+            method: {short: ", ".join(sorted(versions)) for short, versions in mine.items()}
+            for method, mine in found.items()
         }
 
 
-def gather(root: Path | str, last: int | None = None) -> Board:
-    """The store's runs and the submissions beside it; a UserError without a run of the store."""
-    root = Path(root)
-    found, left_out = ResultStore(root).sound_runs()
-    if not found and left_out:
-        raise UserError(f"no run in {root} can be used: {left_out[0].why}")
-    runs = [_drawn_part(run, last) for run in found]
-    if not runs:
-        raise UserError(f"no runs in {root}: explore-suite train makes one")
-    entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
-    sound, refused = _sound(root.parent, last)
-    accepted = read_accepted(root.parent)
-    claims = [_claim(entry, found, accepted) for entry, found in sound]
-    against = clashes(_our_claims(entries, runs), claims)
-    for entry, found in sound:
-        refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
-        if entry.label not in against:
-            entries[entry.label] = entry
-            runs += found
+def gather(stores: Sequence[Path | str], last: int | None = None) -> Board:
+    """The stores' runs and the submissions beside them; a UserError without a run of a store."""
+    whole, left_out = load(stores)
+    if not whole and left_out:
+        raise UserError(f"no run in {_listed(stores)} can be used: {left_out[0].why}")
+    if not whole:
+        raise UserError(f"no runs in {_listed(stores)}: explore-suite train makes one")
+    runs = [_drawn_part(run, last) for run in whole]
+    entries = _own_entries(runs)
+    refused: list[str] = []
+    for folder in dict.fromkeys(Path(store).resolve().parent for store in stores):
+        sound, problems = _sound(folder, last)
+        refused += problems
+        accepted = read_accepted(folder)
+        claims = [_claim(entry, found, accepted) for entry, found in sound]
+        against = clashes(_our_claims(runs), claims)
+        for entry, found in sound:
+            refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
+            if entry.label not in against:
+                entries[entry.label] = entry
+                runs += found
     ranked = {label: entries[label] for label in ordered(entries)}
-    return Board(root, runs, ranked, refused, last, left_out)
+    return Board(runs, ranked, refused, last, left_out)
+
+
+def _own_entries(runs: Iterable[StoredRun]) -> dict[str, Entry]:
+    """One for each method of the stores."""
+    return {
+        run.method: Entry(
+            run.method, shown_name(run.method), run.origin, run.header.preset, run.header.agent
+        )
+        for run in runs
+    }
+
+
+def _listed(stores: Sequence[Path | str]) -> str:
+    return " and ".join(map(str, stores))
 
 
 def clashes_of(folder: Path, report: Report, results: Path) -> list[str]:
     """Why a sound submission cannot stand beside the runs and the submissions of `results`."""
     if report.submission is None:
         return []
-    accepted, (runs, _) = read_accepted(results), ResultStore(results / "runs").sound_runs()
+    accepted = read_accepted(results)
+    store = results / "runs"
+    runs = load([store])[0] if store.is_dir() else []
     checks = read_registry(results / "verified.json", Verification)
-    mine = _entry(report.submission, checks.get(report.submission.agent))
+    mine = _entry(report.submission, report.runs, checks.get(report.submission.agent))
     others, _ = _sound(results, None, skip=mine.label)  # which it is to replace, or is
-    claims = [_claim(entry, found, accepted) for entry, found in [(mine, report.runs), *others]]
-    unfit = _unfit(folder, report.submission, report.runs) if _is_beside(folder, results) else []
-    return [*unfit, *clashes(_our_claims(_labels(runs), runs), claims).get(mine.label, [])]
+    own = [_submitted(folder, run) for run in report.runs]
+    claims = [_claim(entry, found, accepted) for entry, found in [(mine, own), *others]]
+    unfit = _unfit(folder, report.submission, own) if _is_beside(folder, results) else []
+    return [*unfit, *clashes(_our_claims(runs), claims).get(mine.label, [])]
 
 
-def reference_name(label: str) -> str:
-    """How a label of ours is shown, its variant in words."""
-    known = STYLES[label].label if label in STYLES else label
-    return f"{known} ({_VARIANTS[setting(label)]})" if "." in label and label in STYLES else known
+def shown_name(method: str) -> str:
+    """How a method of a store is shown: the name of a reference method, its variant in words."""
+    label, space, bracket = method.partition(" (")
+    known = METHODS.get(label, label)
+    variant = setting(label)
+    words = f"{known} ({_VARIANTS[variant]})" if "." in label and variant in _VARIANTS else known
+    return f"{words}{space}{bracket}"
 
 
 def setting(label: str) -> str:
     """What a label of ours was run for: `warm`, `pure`, `fast`, or `` where it just learns."""
-    if label not in STYLES:
+    if label not in METHODS:
         return ""
     variant = label.partition(".")[2]
     return "pure" if label == "random" or variant.startswith("pure") else variant
 
 
-def _labels(runs: Iterable[Run]) -> list[str]:
-    return ordered({run.header.agent for run in runs})
-
-
-def _our_claims(entries: Iterable[str], runs: Sequence[Run]) -> list[Claim]:
-    """Our labels and names, those without a run in the store included."""
+def _our_claims(runs: Sequence[StoredRun]) -> list[Claim]:
+    """Labels and names of the reference methods, with a run or not, and of the stores' others."""
+    labels = dict.fromkeys([*METHODS, *(run.method for run in runs)])
     return [
-        Claim(label, reference_name(label), [run for run in runs if run.header.agent == label])
-        for label in dict.fromkeys([*STYLES, *entries])
+        Claim(label, shown_name(label), [run for run in runs if run.method == label])
+        for label in labels
     ]
 
 
-def _claim(entry: Entry, runs: list[Run], accepted: dict[str, Acceptance]) -> Claim:
+def _claim(entry: Entry, runs: list[StoredRun], accepted: dict[str, Acceptance]) -> Claim:
     """What an entry wants for itself: the verified before the accepted, the older before others."""
     assert entry.submission is not None, "only submissions claim"
     place, verified = seniority(accepted, entry.submission), entry.verification is not None
@@ -169,7 +193,7 @@ def _is_beside(folder: Path, results: Path) -> bool:
 
 def _sound(
     folder: Path, last: int | None, skip: str | None = None
-) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
+) -> tuple[list[tuple[Entry, list[StoredRun]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
     verified = read_registry(folder / "verified.json", Verification)
@@ -177,13 +201,13 @@ def _sound(
         if path.name == skip:
             continue
         submission, whole, problems = validate(path)
-        runs = [_drawn_part(run, last) for run in whole]
+        runs = [_drawn_part(_submitted(path, run), last) for run in whole]
         if submission is not None and not problems:
             problems = list(_unfit(path, submission, runs))
         if submission is None or problems:
             refused += [f"{shown(path.name)}: {problem}" for problem in problems]
         else:
-            sound.append((_entry(submission, verified.get(submission.agent)), runs))
+            sound.append((_entry(submission, whole, verified.get(submission.agent)), runs))
     return sound, refused
 
 
@@ -197,18 +221,22 @@ def _members(folder: Path) -> list[Path]:
         raise UserError(f"cannot read {folder}: {error.strerror}") from error
 
 
-def _drawn_part(run: Run, last: int | None) -> Run:
+def _submitted(folder: Path, run: Run) -> StoredRun:
+    """A run of a submission."""
+    return StoredRun(run.header.agent, SUBMITTED, folder / "runs", run.header, run.rows)
+
+
+def _drawn_part(run: StoredRun, last: int | None) -> StoredRun:
     """A whole run up to the end of its curve: what is never drawn need not be computed or kept."""
-    header, rows = run
-    spec = lookup(header.task)
+    spec, budget = lookup(run.header.task), run.header.episodes
     drawn = LENGTHS * spec.score_window[1] + spec.smoothing  # smoothing looks ahead
-    if last is not None or header.episodes <= drawn or len(rows) != 2 * header.episodes:
+    if last is not None or budget <= drawn or len(run.rows) != 2 * budget:
         return run
-    kept = [row for row in rows if row.episode <= drawn]
-    return Run(replace(header, episodes=drawn), kept)
+    kept = [row for row in run.rows if row.episode <= drawn]
+    return replace(run, header=replace(run.header, episodes=drawn), rows=kept)
 
 
-def _unfit(path: Path, submission: Submission, runs: list[Run]) -> Iterator[str]:
+def _unfit(path: Path, submission: Submission, runs: list[StoredRun]) -> Iterator[str]:
     """What keeps a sound submission off this leaderboard, whoever else is on it."""
     if submission.agent != path.name:
         yield f"the folder must be named like its label, {submission.agent}"
@@ -216,7 +244,7 @@ def _unfit(path: Path, submission: Submission, runs: list[Run]) -> Iterator[str]
         yield "its scores, coverage or seconds cannot be computed"
 
 
-def _computable(runs: list[Run]) -> bool:
+def _computable(runs: list[StoredRun]) -> bool:
     """Whether the numbers of all runs, and so their means, are finite."""
     with np.errstate(all="ignore"):  # what overflows is found by what becomes of it
         try:
@@ -226,8 +254,9 @@ def _computable(runs: list[Run]) -> bool:
         return bool(np.isfinite(scores.to_numpy(dtype=float).sum(axis=0)).all())
 
 
-def _entry(submission: Submission, check: Verification | None) -> Entry:
+def _entry(submission: Submission, runs: Sequence[Run], check: Verification | None) -> Entry:
     label, name = submission.agent, submission.name
+    preset = runs[0].header.preset if runs else ""
     if check is None or check.files != files_digest(submission.files):
-        return Entry(label, name, SELF_REPORTED, submission)
-    return Entry(label, name, VERIFIED, submission, check)
+        return Entry(label, name, SELF_REPORTED, preset, label, submission)
+    return Entry(label, name, VERIFIED, preset, label, submission, check)

@@ -26,7 +26,6 @@ from analysis.leaderboard.rows import Row, sections
 from analysis.stats import formatting
 from analysis.stats.curves import width
 from explore_suite.errors import UserError
-from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import TASKS, TaskSpec, lookup
 
 _log = logging.getLogger(__name__)
@@ -86,7 +85,7 @@ def _policy(css: str, script: str) -> str:
 def _colours(board: Board) -> str:
     """A rule for each method: inline styles would need a weaker policy."""
     return "".join(
-        f".{name} {{ --method: {style(label, board.entries).colour}; }}\n"
+        f".{name} {{ --method: {style(label).colour}; }}\n"
         for label, name in method_classes(board).items()
     )
 
@@ -162,18 +161,15 @@ def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
 
 def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
     """By task: where each method has been, as far as a run of it left a states file."""
-    store, found = ResultStore(board.root), {}
-    for header, _ in board.runs:  # seeds in order; the first with a file is shown
-        key = (lookup(header.task).name, header.preset, header.agent)
-        if key not in found and (state := store.states(header.key)) is not None:
-            found[key] = state | {"seed": header.seed}
     panels: dict[str, list[dict[str, Any]]] = {}
-    order = list(board.entries)
-    for task, preset, label in sorted(found, key=lambda key: (key[1], order.index(key[2]))):
-        mine = panels.setdefault(task, [])
-        place = {"id": f"heat-{task}-{len(mine)}", "name": board.entries[label].name,
-                 "preset": preset, "label": label}  # fmt: skip
-        mine.append(place | _panel(found[task, preset, label], f"{preset}/{label}/{task}"))
+    for spec in TASKS.values():
+        for label, entry in board.entries.items():
+            state = board.results.states(label, spec.name)
+            if state is not None:
+                mine = panels.setdefault(spec.name, [])
+                panel = {"id": f"heat-{spec.name}-{len(mine)}", "name": entry.name,
+                         "preset": entry.preset, "label": label}  # fmt: skip
+                mine.append(panel | _panel(state, f"{label} on {spec.name}"))
     return panels
 
 
@@ -185,18 +181,18 @@ def ramp() -> list[str]:
 
 def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
     """A method's curves on a task, and how they are called and drawn."""
-    label, numbers = row.entry.label, board.results[row.preset]
+    label, results = row.entry.label, board.results
     last = None if board.last else LENGTHS * lookup(task).score_window[1]
     return {
         "name": row.entry.name,
         "label": label,
         "preset": row.preset,
-        "suffix": f" ({row.preset})" if len(board.results) > 1 else "",
+        "suffix": f" ({row.preset})" if len(board.presets) > 1 else "",
         "search": search(row),
         "method": method_classes(board)[label],
-        "dash": _dash(style(label, board.entries).line),
+        "dash": _dash(style(label).line),
     } | {
-        column: _curve(numbers.curve(label, task, column), digits, last)
+        column: _curve(results.curve(label, task, column), digits, last)
         for column, digits in _DIGITS.items()
     }
 

@@ -1,4 +1,4 @@
-"""Rows of the leaderboard: one per group of tasks, preset and method, with ranks and intervals.
+"""Rows of the leaderboard: one per group of tasks and method, with ranks and intervals.
 
 A row's score is the IQM of normalised scores. It is taken over the whole group if 3 or more seeds
 have a score on all of its tasks; otherwise over those tasks that all seeds of the method have. Only
@@ -14,7 +14,7 @@ import pandas as pd
 
 from analysis.leaderboard.entries import PACKAGES, Board, Entry, setting
 from analysis.stats.formatting import scaled
-from analysis.stats.intervals import MIN_SEEDS, Estimate, ScoreMatrix, estimate, interval
+from analysis.stats.intervals import MIN_SEEDS, Estimate, ScoreMatrix, estimate, interval, mean
 from analysis.stats.results import Results
 from explore_suite.tasks import BENCHMARK, EXPLORE, GRID, HALLWAYS, ORIGINAL, TASKS, lookup
 
@@ -78,10 +78,9 @@ class TaskNumbers(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """One method, with one preset, on one group of tasks."""
+    """One method on one group of tasks."""
 
     section: Section
-    preset: str
     entry: Entry
     suite: Estimate  # IQM of normalised scores
     tasks: tuple[str, ...]  # those that `suite` is taken over
@@ -93,6 +92,11 @@ class Row:
     versions: dict[str, str]  # of PACKAGES
     notes: tuple[str, ...]  # what is missing, one line each
     rank: int | None = None
+
+    @property
+    def preset(self) -> str:
+        """Whose settings it was run with."""
+        return self.entry.preset
 
     @property
     def complete(self) -> bool:
@@ -136,10 +140,9 @@ def rows(board: Board) -> list[Row]:
     found = []
     for section in sections():
         members = [
-            _row(board, section, preset, entry)
-            for preset, results in board.results.items()
+            _row(board, section, entry)
             for entry in board.entries.values()
-            if _belongs(entry, section, results)
+            if _belongs(entry, section, board.results)
         ]
         found += ranked(members)
     return found
@@ -147,29 +150,29 @@ def rows(board: Board) -> list[Row]:
 
 def _belongs(entry: Entry, section: Section, results: Results) -> bool:
     """A submission just learns, whatever its label looks like."""
-    kind = "" if entry.submission or section.group != "grid" else setting(entry.label)
+    kind = "" if entry.submission or section.group != "grid" else setting(entry.agent)
     return kind == section.setting and not _runs(results, entry.label, section.tasks).empty
 
 
 def _runs(results: Results, label: str, tasks: Sequence[str]) -> pd.DataFrame:
     """The method's runs on these tasks, with or without a score."""
     scores = results.scores
-    return scores[(scores.agent == label) & scores.task.isin(tasks)]
+    return scores[(scores.method == label) & scores.task.isin(tasks)]
 
 
-def _row(board: Board, section: Section, preset: str, entry: Entry) -> Row:
-    results = board.results[preset]
+def _row(board: Board, section: Section, entry: Entry) -> Row:
+    results = board.results
     cells = _cells(results, entry.label, section.tasks)
     gap, pairs = _gap(cells)
     return Row(
-        section, preset, entry,
+        section, entry,
         suite=estimate(cells, "iqm"),
         tasks=cells.tasks if cells.seeds else (),
         gap=gap, pairs=pairs,
         coverage=_mean(results, cells, "coverage"),
         minutes=scaled(_mean(results, cells, "seconds"), 1 / 60),
         by_task=_by_task(results, entry.label, section.tasks),
-        versions=board.versions.get((preset, entry.label), dict.fromkeys(PACKAGES, "")),
+        versions=board.versions.get(entry.label, dict.fromkeys(PACKAGES, "")),
         notes=tuple(_notes(results, entry.label, section.tasks)),
     )  # fmt: skip
 
@@ -184,8 +187,8 @@ def _by_task(results: Results, label: str, tasks: Sequence[str]) -> dict[str, Ta
     means = dict.fromkeys(parts, NOTHING)
     for seeds in {cells.seeds for cells in parts.values() if cells.seeds}:
         alike = [key for key, cells in parts.items() if cells.seeds == seeds]
-        values = np.hstack([parts[key].values for key in alike])  # (seeds, columns)
-        band = interval([values], lambda sample: sample.mean(axis=0))
+        values = np.hstack([parts[key].values for key in alike])[:, None]  # (seeds, 1, columns)
+        band = interval([values], mean)
         for key, value, low, high in zip(alike, *band, strict=True):
             means[key] = Estimate(float(value), float(low), float(high), len(seeds))
     return {
@@ -218,9 +221,9 @@ def _scored(results: Results, label: str, tasks: Sequence[str]) -> dict[str, set
 
 def _mean(results: Results, cells: ScoreMatrix, column: str) -> Estimate:
     """The mean of another column over the runs of a matrix."""
-    found = results.matrix(cells.agent, cells.tasks, column).cells
+    found = results.matrix(cells.method, cells.tasks, column).cells
     same = found[found.index.isin(cells.seeds)]
-    return estimate(ScoreMatrix(cells.agent, same), "mean")
+    return estimate(ScoreMatrix(cells.method, same), "mean")
 
 
 def _gap(cells: ScoreMatrix) -> tuple[Estimate, int]:
@@ -228,16 +231,14 @@ def _gap(cells: ScoreMatrix) -> tuple[Estimate, int]:
     pairs = [
         (task, lookup(task).partner)
         for task in cells.tasks
-        if lookup(task).group == "original" and lookup(task).partner in cells.tasks
+        if task in ORIGINAL and lookup(task).partner in cells.tasks
     ]
     if not pairs or not cells.seeds:
         return NOTHING, 0
     originals, variants = zip(*pairs, strict=True)
-    values = cells.cells[[*originals, *variants]].to_numpy(dtype=float)  # (seeds, 2 x pairs)
-    half = len(pairs)
-    band = interval(
-        [values], lambda sample: np.array([sample[:, :half].mean() - sample[:, half:].mean()])
-    )
+    values = cells.cells[[*originals, *variants]].to_numpy(dtype=float)[..., None]
+    half = len(pairs)  # (seeds, 2 x pairs, 1)
+    band = interval([values], lambda some: mean(some[..., :half, :]) - mean(some[..., half:, :]))
     value, low, high = (float(part[0]) for part in band)
     return Estimate(value, low, high, len(cells.seeds)), half
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.stats.intervals import MIN_SEEDS, interval, iqm
+from analysis.stats.intervals import MIN_SEEDS, interval, iqm, mean
 from explore_suite.tasks import lookup
 
 COLUMNS = ["episode", "mean", "low", "high", "seeds"]
@@ -20,44 +20,42 @@ class Drawn(NamedTuple):
 
 def curve(
     table: pd.DataFrame,
-    preset: str,
-    agent: str,
+    method: str,
     task: str,
     window: int,
     column: str = "return",
     skip: int = 0,
 ) -> pd.DataFrame:
-    """Mean over seeds of an agent's evaluations on a task: episode, mean, low, high, seeds.
+    """Mean over seeds of a method's evaluations on a task: episode, mean, low, high, seeds.
 
     Every point is of the same runs, those of `drawn`. The first `skip` episodes are left out, and
     episodes counted from there. With column "coverage" it is the training's; window 0 does not
     smooth.
     """
-    seeds, last = drawn(reach(table, preset, agent, task, window))
-    runs = by_seed(table, preset, agent, task, column, skip)[seeds].apply(_smooth, window=window)
+    seeds, last = drawn(reach(table, method, task, window))
+    runs = by_seed(table, method, task, column, skip)[seeds].apply(_smooth, window=window)
     runs = runs[runs.index <= last - skip].dropna()
     if runs.empty:
         return pd.DataFrame(columns=COLUMNS)
     values = runs.to_numpy().T[:, None]  # (seeds, 1, episodes)
-    band = interval([values], lambda sample: sample.mean(axis=(0, 1)))
+    band = interval([values], mean)
     return pd.DataFrame(dict(zip(COLUMNS, (runs.index, *band, len(seeds)), strict=True)))
 
 
 def suite_curve(
     table: pd.DataFrame,
-    preset: str,
-    agent: str,
+    method: str,
     tasks: Sequence[str],
     seeds: Sequence[int],
     window: int,
 ) -> pd.DataFrame:
     """IQM over seeds and tasks of normalised evaluation returns: episode, mean, low, high, seeds.
 
-    `seeds` are those of the agent's score matrix, which all tasks have; the curve ends where the
+    `seeds` are those of the method's score matrix, which all tasks have; the curve ends where the
     shortest of these runs does. The column is called `mean` as in `curve`.
     """
-    runs = {task: _normalised(table, preset, agent, task, window)[list(seeds)] for task in tasks}
-    ends = [reach(table, preset, agent, task, window).end.loc[list(seeds)] for task in tasks]
+    runs = {task: _normalised(table, method, task, window)[list(seeds)] for task in tasks}
+    ends = [reach(table, method, task, window).end.loc[list(seeds)] for task in tasks]
     aligned = pd.concat(runs, axis=1).loc[: min(end.min() for end in ends)].dropna()
     values = aligned.to_numpy().T.reshape(len(tasks), len(seeds), -1).swapaxes(0, 1)
     band = interval([values], iqm)
@@ -65,10 +63,10 @@ def suite_curve(
 
 
 def by_seed(
-    table: pd.DataFrame, preset: str, agent: str, task: str, column: str = "return", skip: int = 0
+    table: pd.DataFrame, method: str, task: str, column: str = "return", skip: int = 0
 ) -> pd.DataFrame:
     """Evaluation returns (or training coverage) by episode and seed; NaN where a run ended."""
-    mine = _runs(table, preset, agent, task)
+    mine = _runs(table, method, task)
     phase = "train" if column == "coverage" else "eval"
     mine = mine[(mine.phase == phase) & (mine.episode > skip)]
     runs = mine.pivot(index="episode", columns="seed", values=column)
@@ -76,12 +74,12 @@ def by_seed(
     return runs
 
 
-def reach(table: pd.DataFrame, preset: str, agent: str, task: str, window: int = 0) -> pd.DataFrame:
+def reach(table: pd.DataFrame, method: str, task: str, window: int = 0) -> pd.DataFrame:
     """By seed: `end`, the last episode that smoothing can show; `finished`; `budget`.
 
     At the end of an unfinished run, evaluations that are still to come belong into the window.
     """
-    mine = _runs(table, preset, agent, task)
+    mine = _runs(table, method, task)
     evaluated = mine.episode.where(mine.phase == "eval", 0)
     runs = mine.assign(evaluated=evaluated).groupby("seed")
     runs = runs.agg(
@@ -100,7 +98,7 @@ def drawn(runs: pd.DataFrame) -> Drawn:
 
 
 def shared_length(lengths: Iterable[int]) -> int:
-    """The longest that most runs have, and at least three where there are so many; 0 of none.
+    """Largest L such that most runs (and at least three, if there are three) have L episodes.
 
     A single short run then shortens nothing, and a single long one stands for nobody else.
     """
@@ -109,10 +107,10 @@ def shared_length(lengths: Iterable[int]) -> int:
     return ordered[most - 1] if ordered else 0
 
 
-def not_drawn(table: pd.DataFrame, preset: str, agent: str, task: str) -> list[str]:
-    """What of an agent's runs on a task its curve does not show: one line, or none."""
-    runs = reach(table, preset, agent, task)
-    seeds, last = drawn(reach(table, preset, agent, task, lookup(task).smoothing))
+def not_drawn(table: pd.DataFrame, method: str, task: str) -> list[str]:
+    """What of a method's runs on a task its curve does not show: one line, or none."""
+    runs = reach(table, method, task)
+    seeds, last = drawn(reach(table, method, task, lookup(task).smoothing))
     absent = [
         f"seed {run.Index} ({'finished' if run.finished else 'unfinished'}, {run.end} episodes)"
         for run in runs.itertuples()
@@ -120,7 +118,7 @@ def not_drawn(table: pd.DataFrame, preset: str, agent: str, task: str) -> list[s
     ]
     longer = [f"seed {seed} after episode {last}" for seed in seeds if runs.end[seed] > last]
     found = absent + longer
-    return [f"{agent} {task}: not in curves: {', '.join(found)}"] if found else []
+    return [f"{method} {task}: not in curves: {', '.join(found)}"] if found else []
 
 
 def width(window: int) -> int:
@@ -128,15 +126,13 @@ def width(window: int) -> int:
     return 2 * (window // 2) + 1 + window % 2
 
 
-def _runs(table: pd.DataFrame, preset: str, agent: str, task: str) -> pd.DataFrame:
-    return table[(table.preset == preset) & (table.agent == agent) & (table.task == task)]
+def _runs(table: pd.DataFrame, method: str, task: str) -> pd.DataFrame:
+    return table[(table.method == method) & (table.task == task)]
 
 
-def _normalised(
-    table: pd.DataFrame, preset: str, agent: str, task: str, window: int
-) -> pd.DataFrame:
+def _normalised(table: pd.DataFrame, method: str, task: str, window: int) -> pd.DataFrame:
     spec = lookup(task)
-    runs = by_seed(table, preset, agent, task).apply(_smooth, window=window)
+    runs = by_seed(table, method, task).apply(_smooth, window=window)
     return (runs - spec.random_return) / (spec.best_return - spec.random_return)
 
 

@@ -1,6 +1,7 @@
-"""What a figure may ask for: every number of one preset, computed once, none by the figure."""
+"""What figures, claims and the leaderboard ask for: every number of some runs, computed once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,21 +9,15 @@ from typing import Any
 import pandas as pd
 
 from analysis.stats.curves import curve, not_drawn, suite_curve
-from analysis.stats.intervals import (
-    Estimate,
-    ScoreMatrix,
-    estimate,
-    performance_profile,
-    probability_of_improvement,
-)
-from analysis.stats.methods import ordered
-from analysis.stats.tables import load, matrix, run_scores
-from explore_suite.runs.format import RunKey
+from analysis.stats.intervals import Estimate, ScoreMatrix, estimate
+from analysis.stats.methods import METHODS, ordered
+from analysis.stats.stores import REFERENCE
+from analysis.stats.tables import StoredRun, episode_table, load, matrix, run_scores
+from explore_suite.errors import UserError
 from explore_suite.runs.store import LeftOut, ResultStore
 from explore_suite.tasks import CONTROL, lookup
 
 WARM_EPISODES = 20  # of the grid world, played by the skilled policy; figures count from there
-THRESHOLDS = tuple(step / 50 for step in range(51))  # of normalised scores
 
 
 class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has trained yet
@@ -30,25 +25,50 @@ class NotEnoughRuns(Exception):  # noqa: N818 - it is no error that nobody has t
 
 
 class Results:
-    """A store as figures see it. Curves are smoothed as their task's group was when published."""
+    """All numbers of some runs, each computed once, by method; curves as published."""
 
     def __init__(
-        self,
-        root: Path | str,
-        preset: str,
-        table: pd.DataFrame | None = None,
-        last: int | None = None,
-        left_out: Sequence[LeftOut] = (),
+        self, runs: Sequence[StoredRun], left_out: Sequence[LeftOut] = (), last: int | None = None
     ) -> None:
-        """Reads the store unless its table of episodes is given; `last` as of `run_scores`."""
-        if table is None:
-            table, left_out = load(root)
-        self.store = ResultStore(root)
-        self.preset = preset
-        self._last = last
-        self.table = table[table.preset == preset]
-        self.left_out = [one for one in left_out if one.path.parts[0] == preset]
+        """`left_out` are runs that cannot be used; `last` as of `run_scores`."""
+        self.runs, self.left_out, self._last = runs, left_out, last
+        self.chosen: tuple[str, ...] = ()  # methods that a user asked for, if any
+        self.table = episode_table(runs)
         self._curves: dict[tuple[Any, ...], pd.DataFrame] = {}
+
+    @classmethod
+    def of(cls, *stores: Path | str, last: int | None = None) -> "Results":
+        """The results of these stores."""
+        return cls(*load(stores), last)
+
+    def reference(self, preset: str) -> "Results":
+        """The runs of one preset: of the published store if there are any, else of all stores.
+
+        Their methods are the plain labels of their agents.
+        """
+        mine = [run for run in self.runs if run.header.preset == preset]
+        published = [run for run in mine if run.origin == REFERENCE]
+        plain = [replace(run, method=run.header.agent) for run in published or mine]
+        kept = [one for one in self.left_out if one.path.parts[0] == preset]
+        return Results(plain, kept, self._last)
+
+    def only(self, methods: Sequence[str]) -> "Results":
+        """The same runs, of which figures show just these methods; a UserError for unknown ones."""
+        unknown = [method for method in methods if method not in self.methods]
+        if unknown:
+            raise UserError(f"no runs of {', '.join(unknown)}; there are {', '.join(self.methods)}")
+        chosen = Results(self.runs, self.left_out, self._last)
+        chosen.chosen = tuple(methods)
+        return chosen
+
+    def shown(self, usual: Sequence[str]) -> list[str]:
+        """Methods of a figure: those asked for, else the usual ones and all guests."""
+        if self.chosen:
+            return list(self.chosen)
+        guests = {
+            run.method for run in self.runs if run.origin != REFERENCE and run.method not in METHODS
+        }
+        return [*usual, *ordered(guests)]
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -56,82 +76,76 @@ class Results:
         return run_scores(self.table, self._last)
 
     @cached_property
-    def agents(self) -> list[str]:
-        """Everyone with a run, in order."""
-        return ordered(self.table.agent.unique())
+    def methods(self) -> list[str]:
+        """Every method with a run, in order."""
+        return ordered(self.table.method.unique())
 
-    def seeds(self, agent: str, task: str) -> list[int]:
+    def seeds(self, method: str, task: str) -> list[int]:
         """Seeds with any episode."""
-        mine = self._of(agent)
+        mine = self._of(method)
         return sorted(set(mine[mine.task == task].seed))
 
     def curve(
-        self, agent: str, task: str, column: str = "return", skip: int = 0
+        self, method: str, task: str, column: str = "return", skip: int = 0
     ) -> pd.DataFrame | None:
         """Mean over seeds by episode, with interval; None without runs. Returns are smoothed."""
-        key = (agent, task, column, skip)
+        key = (method, task, column, skip)
         if key not in self._curves:
             window = lookup(task).smoothing if column == "return" else 0
-            self._curves[key] = curve(self._of(agent), self.preset, *key[:2], window, column, skip)
+            self._curves[key] = curve(self._of(method), *key[:2], window, column, skip)
         found = self._curves[key]
         return None if found.empty else found
 
-    def matrix(self, agent: str, tasks: Sequence[str], column: str = "normalised") -> ScoreMatrix:
-        """The agent's runs by seed and task."""
-        return matrix(self.scores, agent, tasks, self.preset, column)
+    def matrix(self, method: str, tasks: Sequence[str], column: str = "normalised") -> ScoreMatrix:
+        """The method's runs by seed and task."""
+        return matrix(self.scores, method, tasks, column)
 
-    def score(self, agent: str, task: str) -> tuple[Estimate, list[float]]:
-        """Mean score of an agent on a task, with interval, and the score of each seed."""
-        found = self.matrix(agent, [task], "score")
+    def score(self, method: str, task: str) -> tuple[Estimate, list[float]]:
+        """Mean score of a method on a task, with interval, and the score of each seed."""
+        found = self.matrix(method, [task], "score")
         return estimate(found, "mean"), found.values[:, 0].tolist()
 
-    def complete(self, tasks: Sequence[str]) -> dict[str, ScoreMatrix]:
-        """The matrix of every agent that has a seed with scores on all of these tasks, in order."""
-        agents = ordered(self.table[self.table.task.isin(tasks)].agent.unique())
-        found = {agent: self.matrix(agent, tasks) for agent in agents}
-        complete = {agent: cells for agent, cells in found.items() if cells.seeds}
+    def complete(
+        self, tasks: Sequence[str], methods: Sequence[str] | None = None
+    ) -> dict[str, ScoreMatrix]:
+        """The matrix of every method that has a seed with scores on all tasks, in order."""
+        pool = ordered(self.table[self.table.task.isin(tasks)].method.unique())
+        found = {
+            method: self.matrix(method, tasks)
+            for method in pool
+            if methods is None or method in methods
+        }
+        complete = {method: cells for method, cells in found.items() if cells.seeds}
         if not complete:
-            raise NotEnoughRuns(f"no agent has scores on all of {', '.join(tasks)}")
+            raise NotEnoughRuns(f"no method has scores on all of {', '.join(tasks)}")
         return complete
 
     def suite_curve(self, cells: ScoreMatrix) -> pd.DataFrame:
         """IQM of normalised returns by episode, over the seeds and tasks of a matrix."""
         window = lookup(cells.tasks[0]).smoothing
-        table = self._of(cells.agent)
-        return suite_curve(table, self.preset, cells.agent, cells.tasks, cells.seeds, window)
+        return suite_curve(self._of(cells.method), cells.method, cells.tasks, cells.seeds, window)
 
-    def profile(self, cells: ScoreMatrix) -> pd.DataFrame:
-        """Share of runs above each threshold."""
-        return performance_profile(cells, THRESHOLDS)
-
-    def aggregate(self, cells: ScoreMatrix, statistic: str) -> Estimate:
-        """An aggregate over tasks, with interval."""
-        return estimate(cells, statistic)
-
-    def improvement(self, x: ScoreMatrix, y: ScoreMatrix) -> Estimate:
-        """How likely x beats y."""
-        return probability_of_improvement(x, y)
-
-    def states(self, agent: str, task: str) -> dict[str, Any] | None:
+    def states(self, method: str, task: str) -> dict[str, Any] | None:
         """The states file of the first seed that left one."""
-        for seed in self.seeds(agent, task):
-            found = self.store.states(RunKey(self.preset, agent, lookup(task).id, seed))
-            if found is not None:
-                return found | {"seed": seed}
+        for run in self.runs:
+            if run.method == method and lookup(run.header.task).name == task:
+                found = ResultStore(run.store).states(run.header.key)
+                if found is not None:
+                    return found | {"seed": run.header.seed}
         return None
 
     def missing(self) -> list[str]:
         """What keeps runs out of figures, one line each."""
-        agents = ordered(self.table[self.table.task.isin(CONTROL)].agent.unique())
-        lines = [line for agent in agents for line in self.matrix(agent, CONTROL).missing]
-        for (agent, task), rows in self.table.groupby(["agent", "task"]):
-            lines += not_drawn(rows, self.preset, agent, task)
+        methods = ordered(self.table[self.table.task.isin(CONTROL)].method.unique())
+        lines = [line for method in methods for line in self.matrix(method, CONTROL).missing]
+        for (method, task), rows in self.table.groupby(["method", "task"]):
+            lines += not_drawn(rows, method, task)
         return [*(f"left out: {one.why}" for one in self.left_out), *lines]
 
-    def _of(self, agent: str) -> pd.DataFrame:
-        """The agent's part of the table."""
-        return self._by_agent.get(agent, self.table.iloc[:0])
+    def _of(self, method: str) -> pd.DataFrame:
+        """The method's part of the table."""
+        return self._by_method.get(method, self.table.iloc[:0])
 
     @cached_property
-    def _by_agent(self) -> dict[str, pd.DataFrame]:
-        return dict(list(self.table.groupby("agent")))
+    def _by_method(self) -> dict[str, pd.DataFrame]:
+        return dict(list(self.table.groupby("method")))

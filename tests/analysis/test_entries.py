@@ -40,7 +40,7 @@ def submit(results, agent, **options):
 
 
 def refused(results):
-    return build.gather(results / "runs").refused
+    return build.gather([results / "runs"]).refused
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def refused(results):
 )  # fmt: skip
 def test_what_is_unsound_is_told_and_not_shown(results, spoil, said, capsys):
     spoil(results / "submissions" / "my-method")
-    board = build.gather(results / "runs")
+    board = build.gather([results / "runs"])
     assert any(said in line for line in board.refused), board.refused
-    assert "my-method" not in board.entries and list(board.results) == ["cpu"]
-    build.write_page(results / "runs", results / "page.html")
+    assert "my-method" not in board.entries and board.presets == ["cpu"]
+    build.write_page([results / "runs"], results / "page.html")
     page = (results / "page.html").read_text()
     assert "My &lt;b&gt;" not in page and said in capsys.readouterr().out
 
@@ -69,7 +69,7 @@ def test_a_badge_is_lost_with_any_change_of_a_run_file(results):
     digest = files_digest(validate(folder).submission.files)
     check = {"by": "A. M.", "what": "seed 0", "when": "2026-01-31", "files": digest}
     (results / "verified.json").write_text(json.dumps({"my-method": check}))
-    assert build.gather(results / "runs").entries["my-method"].badge == "verified"
+    assert build.gather([results / "runs"]).entries["my-method"].badge == "verified"
     row = good_submission.rows_of(GRID, 4)[-1]  # of a seed that nobody ran again
     rows = [*good_submission.rows_of(GRID, 4)[:-1], row._replace(return_=0.0, success_steps=0)]
     path = folder / "runs/external/my-method/GridWorld-v0/seed-004.csv"
@@ -78,7 +78,7 @@ def test_a_badge_is_lost_with_any_change_of_a_run_file(results):
     about = json.loads((folder / "submission.json").read_text())
     about["scores"][GRID] -= row.return_ / (5 * 20)
     (folder / "submission.json").write_text(json.dumps(about))
-    board = build.gather(results / "runs")
+    board = build.gather([results / "runs"])
     assert board.refused == [] and board.entries["my-method"].badge == "self-reported"
 
 
@@ -86,12 +86,12 @@ def test_a_verified_file_that_cannot_be_read_is_named(results):
     for wrong in ("{", '{"my-method": {"by": "A. M."}}'):
         (results / "verified.json").write_text(wrong)
         with pytest.raises(UserError, match="verified.json"):
-            build.gather(results / "runs")
+            build.gather([results / "runs"])
 
 
 def test_labels_that_differ_by_capital_letters_are_both_refused(results):
     submit(results, "My-Meth0d", luck=10, name="Another")
-    board = build.gather(results / "runs")
+    board = build.gather([results / "runs"])
     assert list(board.entries) == ["sac"]
     assert board.refused == [
         "My-Meth0d: the label My-Meth0d is taken by my-method; choose another",
@@ -107,7 +107,7 @@ def test_labels_that_differ_by_capital_letters_are_both_refused(results):
 )  # fmt: skip
 def test_names_that_look_alike_are_both_refused(results, name):
     submit(results, "other", luck=10, name=name)
-    board = build.gather(results / "runs")
+    board = build.gather([results / "runs"])
     assert list(board.entries) == ["sac"]
     assert board.refused == [
         "my-method: its name looks like that of other; choose another",
@@ -143,7 +143,7 @@ def test_a_copy_does_not_take_its_original_off_the_page(results):
     submit(results, "a-copy", name="A copy")  # sorted before its original
     submit(results, "a-twin", luck=10, name="My <b>Meth0d</b>")
     submit(results, "My_Method", luck=20, name="Another")
-    board = build.gather(results / "runs")
+    board = build.gather([results / "runs"])
     assert list(board.entries) == ["sac", "my-method"]
     assert board.refused == [
         "My_Method: the label My_Method is taken by my-method; choose another",
@@ -160,15 +160,15 @@ def test_the_older_accepted_one_stays_and_the_verified_before_it(results):
         digest = files_digest(validate(results / "submissions" / agent).submission.files)
         registry[agent] = {"files": digest, "when": "2026-01-31"}
     (results / "accepted.json").write_text(json.dumps(registry))
-    assert list(build.gather(results / "runs").entries) == ["sac", "other"]
+    assert list(build.gather([results / "runs"]).entries) == ["sac", "other"]
     check = {"by": "A. M.", "what": "seed 0", **registry["my-method"]}
     (results / "verified.json").write_text(json.dumps({"my-method": check}))
-    assert list(build.gather(results / "runs").entries) == ["sac", "my-method"]
+    assert list(build.gather([results / "runs"]).entries) == ["sac", "my-method"]
     registry["my-method"]["files"] = "0" * 64  # changed since: neither accepted nor verified
     check["files"] = "0" * 64
     (results / "verified.json").write_text(json.dumps({"my-method": check}))
     (results / "accepted.json").write_text(json.dumps(registry))
-    assert list(build.gather(results / "runs").entries) == ["sac", "other"]
+    assert list(build.gather([results / "runs"]).entries) == ["sac", "other"]
 
 
 def test_whoever_is_refused_takes_nobody_along():
@@ -216,7 +216,7 @@ def test_rows_of_ours_are_refused_whatever_their_seed(results):
     with ResultStore(results / "runs").open(header) as writer:
         for row in good_submission.rows_of(GRID, 3):
             writer.append(row._replace(seconds=9.0))
-    board = build.gather(results / "runs")
+    board = build.gather([results / "runs"])
     assert board.refused == [f"my-method: on {GRID} it has the same episodes as ddqn"]
     assert list(board.entries) == ["sac", "ddqn"]
 
@@ -234,4 +234,4 @@ def test_numbers_that_cannot_be_computed_are_refused_and_stop_nobody(results, mo
     monkeypatch.setattr(entries, "validate", endless)
     (line,) = refused(results)
     assert line == "my-method: its scores, coverage or seconds cannot be computed"
-    build.write_page(results / "runs", results / "page.html")
+    build.write_page([results / "runs"], results / "page.html")

@@ -1,6 +1,7 @@
 """Every registered figure: drawn, legible, honest about its seeds, and the same bytes each time."""
 
 import dataclasses
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -14,10 +15,12 @@ from analysis.figures import grid as figures_grid
 from analysis.figures import style as look
 from analysis.stats import intervals as bootstrap
 from analysis.stats.results import NotEnoughRuns, Results
-from analysis.stats.tables import episode_table
+from analysis.stats.stores import REFERENCE
+from explore_suite.errors import UserError
 from explore_suite.runs.format import Run
 from explore_suite.runs.store import ResultStore
 from tests.helpers import synthetic
+from tests.helpers.synthetic import stored
 
 
 def finished(cell: synthetic.Cell) -> Run:
@@ -26,7 +29,7 @@ def finished(cell: synthetic.Cell) -> Run:
 
 
 def numbers_of(root, cells) -> Results:
-    return Results(root, "cpu", episode_table(map(finished, cells)))
+    return Results(stored(map(finished, cells), root))
 
 
 def draw(name: str, results: Results) -> Figure:
@@ -85,7 +88,7 @@ def test_each_figure_is_legible_and_says_its_seeds(name, results):
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_the_same_runs_give_the_same_bytes(name, results, store):
     first = figures.draw(name, results)
-    again = Results(store.root, "cpu", results.table.sample(frac=1, random_state=0))
+    again = Results(list(results.runs)[::-1])
     assert figures.draw(name, again) == first
     assert first["png"][:4] == b"\x89PNG" and b"<svg" in first["svg"]
     assert b"Matplotlib" not in first["svg"] and b"dc:date" not in first["svg"]
@@ -152,10 +155,35 @@ def test_agents_of_one_figure_differ_in_colour_line_and_marker():
 def test_an_agent_of_others_joins_the_suite_under_its_own_name(tmp_path):
     cells = synthetic.cells(("sac_deep", "theirs", "another"), synthetic.SUITE, 3)
     results = numbers_of(tmp_path, cells)
-    assert results.agents == ["sac_deep", "another", "theirs"]
+    assert results.methods == ["sac_deep", "another", "theirs"]
     assert "theirs" in words(draw("suite_aggregates", results))
-    assert "theirs > another" in words(draw("suite_improvement", results))
-    assert look.style("theirs", results.agents).colour != look.style("sac_deep").colour
+    assert "theirs > SAC+DEEP" in words(draw("suite_improvement", results))
+
+
+GUESTS = ("learning_curves", "after_100_episodes", "cost_of_exploring", "hallway",
+          "suite_sample_efficiency", "suite_profiles", "suite_aggregates")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GUESTS)
+def test_guests_stand_beside_the_papers_methods_and_can_be_chosen(name, tmp_path):
+    tasks = [*synthetic.SUITE, *synthetic.HALLWAYS]
+    results = numbers_of(tmp_path, synthetic.cells(("sac", "sac_deep", "mine"), tasks, 3))
+    assert {"SAC", "SAC+DEEP", "mine"} <= set(labels(draw(name, results)))
+    chosen = set(labels(draw(name, results.only(["mine", "sac"]))))
+    assert {"SAC", "mine"} <= chosen and "SAC+DEEP" not in chosen
+    with pytest.raises(UserError, match="no runs of yours; there are sac, sac_deep, mine"):
+        results.only(["yours"])
+
+
+def test_reference_runs_that_are_no_method_of_the_paper_are_no_guests(tmp_path):
+    cells = synthetic.cells(("sac", "sac_bbe.scale_10"), synthetic.SUITE, 3)
+    runs = [replace(run, origin=REFERENCE) for run in numbers_of(tmp_path, cells).runs]
+    assert set(labels(draw("learning_curves", Results(runs)))) == {"SAC"}
+
+
+def labels(figure: Figure) -> list[str]:
+    """What the legend names."""
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
 def test_an_agent_that_lacks_a_task_is_left_out_of_its_groups_only(tmp_path):
@@ -199,7 +227,7 @@ def test_a_legend_that_names_numbers_of_seeds_stays_within_the_page(tmp_path):
 def test_a_score_of_nothing_differs_from_no_score(tmp_path):
     run = finished(synthetic.Cell("sac", "WalkerWalk", 0))
     nothing = run._replace(rows=[row._replace(return_=0.0) for row in run.rows])
-    figure = draw("after_100_episodes", Results(tmp_path, "cpu", episode_table([nothing])))
+    figure = draw("after_100_episodes", Results(stored([nothing])))
     (dots,) = figure.axes[0].collections[:1]
     assert dots.get_offsets()[0][1] == 0 and not dots.get_clip_on()
     empty = [text for text in texts(figure) if text.get_text() == "no score yet"]
@@ -210,7 +238,7 @@ def test_a_score_of_nothing_differs_from_no_score(tmp_path):
 def test_an_agent_worse_than_random_is_drawn_within_its_panels(tmp_path):
     runs = [finished(cell) for cell in synthetic.cells(("sac",), synthetic.SUITE, 3)]
     below = [run._replace(rows=[row._replace(return_=-100.0) for row in run.rows]) for run in runs]
-    figure = draw("suite_aggregates", Results(tmp_path, "cpu", episode_table(below)))
+    figure = draw("suite_aggregates", Results(stored(below)))
     for axes in figure.axes:
         low, high = axes.get_xlim()
         assert low <= axes.dataLim.x0 and axes.dataLim.x1 <= high
@@ -238,6 +266,8 @@ def test_a_new_figure_is_one_function_and_one_line(results, monkeypatch):
     assert set(figures.draw("dummy", results)) == {"svg", "png"}
 
 
-def test_agents_of_others_are_told_apart():
-    names = [f"method-{number:02}" for number in range(20)]
-    assert len({look.style(name, names)[1:3] for name in names}) == 20
+def test_guests_have_colours_that_no_reference_method_has():
+    ours = {style.colour for style in look.STYLES.values()}
+    found = [look.style(f"method-{number:02}") for number in range(40)]
+    assert not {style.colour for style in found} & ours
+    assert len({style.colour for style in found}) > 8 and len({style[1:] for style in found}) > 30

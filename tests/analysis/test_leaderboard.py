@@ -12,10 +12,10 @@ from markdown_it import MarkdownIt
 from scipy import stats
 
 from analysis.cli import leaderboard as leaderboard_command
-from analysis.cli import report
 from analysis.leaderboard import build
 from analysis.leaderboard import rows as leaderboard_rows
 from analysis.leaderboard.markdown import markdown, plain
+from analysis.leaderboard.rows import sections
 from analysis.stats import intervals
 from explore_suite.errors import UserError
 from explore_suite.tasks import TASKS, lookup
@@ -33,7 +33,7 @@ def quick(monkeypatch):
 
 def rows_of(tmp_path, cells):
     synthetic.write(tmp_path / "runs", cells)
-    return build.rows(build.gather(tmp_path / "runs"))
+    return build.rows(build.gather([tmp_path / "runs"]))
 
 
 def by_hand(agent, task, seed):
@@ -147,8 +147,8 @@ def results(tmp_path):
 
 
 def test_a_sound_submission_is_shown_as_self_reported(results):
-    board = build.gather(results / "runs")
-    assert board.refused == [] and list(board.results) == ["cpu", "external"]
+    board = build.gather([results / "runs"])
+    assert board.refused == [] and board.presets == ["cpu", "external"]
     (row,) = [row for row in build.rows(board) if row.preset == "external"]
     assert (row.entry.badge, row.entry.name) == ("self-reported", "My <b>Method</b>")
     assert row.rankable and row.rank is None  # alone, it would be the first of one
@@ -175,7 +175,7 @@ def test_versions_in_markdown_are_text(tmp_path):
 
 def test_the_report_writes_both_and_twice_alike(results):
     for out in ("one", "two"):
-        report.OUTPUTS["leaderboard"](results / "runs", results / out, "cpu")
+        build.write([results / "runs"], results / out)
     for name in ("leaderboard.md", "leaderboard.html"):
         assert (results / "one" / name).read_bytes() == (results / "two" / name).read_bytes()
     text = (results / "one/leaderboard.md").read_text()
@@ -194,7 +194,7 @@ def test_the_command_writes_where_it_is_told(results, capsys):
     assert (results / "leaderboard.html").read_bytes() == out.read_bytes()
     with pytest.raises(UserError, match="--port must be"):
         leaderboard_command.main(["--port", "70000"])
-    with pytest.raises(UserError, match="no runs in"):
+    with pytest.raises(UserError, match="there is no store"):
         leaderboard_command.main(["--results", str(results / "nowhere")])
     with pytest.raises(UserError, match="cannot write to"):
         leaderboard_command.main(["--results", str(results / "runs"), "--out", "/proc/no/a.html"])
@@ -265,13 +265,13 @@ def test_a_states_file_without_visits_is_named(tmp_path):
     cell = synthetic.Cell("sac", "GridWorld", 0, 3)
     store = synthetic.write(tmp_path / "runs", [cell])
     store.path(synthetic.header(cell).key, ".states.json").write_text('{"visits": "many"}')
-    with pytest.raises(UserError, match="cpu/sac/GridWorld"):
-        build.write_page(tmp_path / "runs", tmp_path / "page.html", title="demo")
+    with pytest.raises(UserError, match="sac on GridWorld"):
+        build.write_page([tmp_path / "runs"], tmp_path / "page.html", title="demo")
 
 
 def test_every_task_is_in_one_group_of_sections():
     groups = {}
-    for section in build.SECTIONS:
+    for section in sections():
         groups.setdefault(section.group, set()).update(section.tasks)
     assert sorted(task for tasks in groups.values() for task in tasks) == sorted(
         spec.name for spec in TASKS.values()

@@ -10,6 +10,7 @@ import pytest
 from analysis.leaderboard import build, entries, html
 from analysis.stats import intervals
 from analysis.stats.results import Results
+from explore_suite.runs.format import Run
 from explore_suite.runs.store import ResultStore
 from tests.helpers import good_submission, synthetic
 from tests.helpers.page_visit import browser, needs_chromium, visit  # noqa: F401
@@ -34,7 +35,7 @@ def page_file(tmp_path_factory):
                 writer.finish()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "REPETITIONS", 50)
-        build.write_page(root / "runs", root / "page.html")
+        build.write_page([root / "runs"], root / "page.html")
     return root / "page.html"
 
 
@@ -71,7 +72,7 @@ def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path, monkeypatch
     synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0)])
     files = good_submission.good_files("hallway", episodes=1000)
     good_submission.write(tmp_path / "submissions" / "my-method", files)
-    board = build.gather(tmp_path / "runs")
+    board = build.gather([tmp_path / "runs"])
     assert board.refused == []
     mine = [run for run in board.runs if run.header.agent == "my-method"]
     assert len(mine) == 10
@@ -80,8 +81,7 @@ def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path, monkeypatch
                for line in chart["lines"]
                if (line["label"], chart["best"]) == ("my-method", 832.9)]  # fmt: skip
     whole = entries.validate(tmp_path / "submissions" / "my-method").runs
-    table = entries.episode_table(whole)
-    curve = Results(tmp_path / "runs", "external", table).curve("my-method", "HallwayLocalOptimum")
+    curve = Results(synthetic.stored(whole)).curve("my-method", "HallwayLocalOptimum")
     assert line["return"]["episode"] == list(range(1, 201))
     assert line["return"]["mean"] == [round(value, 2) for value in curve["mean"][:200]]
     scores = json.loads(files["submission.json"])["scores"]
@@ -93,5 +93,6 @@ def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path, monkeypatch
 def test_a_run_that_lacks_rows_is_still_told_as_such(tmp_path):
     """Cutting it would hide what is missing."""
     header, rows = synthetic.invent(synthetic.Cell("sac", "WalkerWalk", 0, 400), "cpu")
-    lacking = entries._drawn_part(entries.Run(replace(header, finished=True), rows[:-2]), None)
+    (run,) = synthetic.stored([Run(replace(header, finished=True), rows[:-2])])
+    lacking = entries._drawn_part(run, None)
     assert len(lacking.rows) == len(rows) - 2 and lacking.header.episodes == 400

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.cli import leaderboard, report
 from analysis.figures import FIGURES
+from analysis.stats.results import Results
 from explore_suite import files
 from explore_suite.errors import UserError
 from tests.helpers import synthetic
@@ -36,7 +37,7 @@ def test_256_runs_take_less_than_a_minute(big, tmp_path, capsys):
     said = capsys.readouterr().out
     drawn = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
     assert drawn == {path.stem for path in (tmp_path / "figures").glob("*.png")}
-    assert drawn == {name for name in FIGURES if not name.startswith(("grid", "hallway"))}
+    assert drawn == {name for name in FIGURES if not name.startswith(("grid", "hallway", "other"))}
     assert f"{len(FIGURES)}/{len(FIGURES)}" in said
     assert "grid_states: not drawn, no run of ddqn" in said
 
@@ -62,7 +63,7 @@ def test_a_figure_whose_runs_are_gone_does_not_stay(tmp_path):
 
 
 def test_no_runs_is_the_users_to_mend(tmp_path):
-    with pytest.raises(UserError, match="no runs of preset 'cpu'.*explore-suite train"):
+    with pytest.raises(UserError, match="there is no store .*nowhere: explore-suite train"):
         run(tmp_path / "nowhere", tmp_path)
 
 
@@ -137,8 +138,9 @@ def test_what_cannot_be_read_is_not_blamed_on_what_is_written(tmp_path, monkeypa
 def test_an_interrupted_report_leaves_the_old_figures_whole(tmp_path, monkeypatch):
     synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0, 3)])
     figures = tmp_path / "figures"
+    request = report.Request([], Results.of(tmp_path / "runs"), "cpu", tmp_path)
     monkeypatch.setattr(report, "draw", lambda name, numbers: {"svg": b"old", "png": b"old"})
-    report.write_figures(tmp_path / "runs", tmp_path, "cpu")
+    report.write_figures(request)
     names = sorted(path.name for path in figures.iterdir())
     monkeypatch.setattr(report, "draw", lambda name, numbers: {"svg": b"new", "png": b"new"})
 
@@ -147,7 +149,7 @@ def test_an_interrupted_report_leaves_the_old_figures_whole(tmp_path, monkeypatc
 
     monkeypatch.setattr(files.os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        report.write_figures(tmp_path / "runs", tmp_path, "cpu")
+        report.write_figures(request)
     assert sorted(path.name for path in figures.iterdir()) == names
     assert {path.read_bytes() for path in figures.iterdir()} == {b"old"}
 
@@ -155,7 +157,7 @@ def test_an_interrupted_report_leaves_the_old_figures_whole(tmp_path, monkeypatc
 def test_a_reader_who_has_seen_enough_is_not_mistaken_for_the_folder(tmp_path, monkeypatch):
     synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0, 3)])
 
-    def closed(root, out, preset):
+    def closed(request):
         raise BrokenPipeError
 
     monkeypatch.setattr(report, "OUTPUTS", {"page": closed})
@@ -166,7 +168,7 @@ def test_a_reader_who_has_seen_enough_is_not_mistaken_for_the_folder(tmp_path, m
 def test_a_new_output_is_one_line(tmp_path, monkeypatch):
     synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0, 3)])
     seen = []
-    outputs = {"page": lambda root, out, preset: seen.append((root, out, preset))}
+    outputs = {"page": lambda request: seen.append((request.stores, request.out, request.preset))}
     monkeypatch.setattr(report, "OUTPUTS", outputs)
     run(tmp_path / "runs", tmp_path / "out")
-    assert seen == [(tmp_path / "runs", tmp_path / "out", "cpu")]
+    assert seen == [([tmp_path / "runs"], tmp_path / "out", "cpu")]

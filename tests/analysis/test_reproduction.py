@@ -13,7 +13,7 @@ from analysis.claims.hypothesis_tests import Limits, all_of, measure
 from analysis.claims.published import PUBLISHED, ours
 from analysis.cli.report import OUTPUTS
 from analysis.stats.intervals import Estimate
-from analysis.stats.results import ORIGINAL, SUITE
+from analysis.stats.results import ORIGINAL, SUITE, Results
 from baselines.settings import budget, resolve
 from explore_suite.tasks import lookup
 from tests.helpers import synthetic
@@ -21,7 +21,7 @@ from tests.helpers import synthetic_claims as invented
 
 
 def report(root, out) -> str:
-    reproduction.write_reproduction(root, out, "cpu")
+    reproduction.write_reproduction(Results.of(root).reference("cpu"), out, "cpu")
     return (out / "REPRODUCTION.md").read_text(encoding="utf-8")
 
 

@@ -7,13 +7,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.stats import tables as scores
+from analysis.stats import curves, tables
 from analysis.stats.curves import shared_length, width
+from analysis.stats.intervals import estimate
 from analysis.stats.results import Results
+from analysis.stats.stores import LOCAL, REFERENCE
+from explore_suite.errors import UserError
 from explore_suite.runs.format import EpisodeRow, Run
-from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import TASKS, lookup
 from tests.helpers import synthetic, synthetic_claims
+from tests.helpers.synthetic import stored
 
 TASK = "BallInCupExplore"  # random actions earn 0 there, the best return is 1000
 
@@ -30,38 +33,41 @@ def run(agent="a", task=TASK, seed=0, episodes=110, value=float, preset="cpu") -
 
 
 def table(*runs: Run) -> pd.DataFrame:
-    return scores.episode_table(runs)
+    return tables.episode_table(stored(runs))
 
 
 def score_of(one: Run) -> pd.Series:
-    return scores.run_scores(table(one)).iloc[0]
+    return tables.run_scores(table(one)).iloc[0]
 
 
 def test_a_table_holds_every_row_of_the_store(tmp_path):
     cells = synthetic.cells(("sac", "sac_deep"), (TASK, "GridWorld"), 2, episodes=3)
     synthetic.write(tmp_path, cells)
-    found, left_out = scores.load(tmp_path)
+    runs, left_out = tables.load([tmp_path])
+    found = tables.episode_table(runs)
     assert left_out == []
     assert len(found) == 2 * 2 * 2 * 3 * 2
-    assert list(found.columns) == scores.EPISODE_COLUMNS
+    assert list(found.columns) == tables.EPISODE_COLUMNS
     expected = synthetic.invent(cells[1]).rows[3]
     row = found[(found.agent == "sac") & (found.task == TASK) & (found.seed == 1)].iloc[3]
-    assert tuple(row[4:12]) == tuple(expected)
+    assert tuple(row[3:11]) == tuple(expected)
     assert row.finished and row.episodes == 3
 
 
 def test_headers_say_where_each_run_comes_from(tmp_path):
     synthetic.write(tmp_path, synthetic.cells(("sac",), (TASK,), 2, episodes=1))
-    found = scores.headers(ResultStore(tmp_path).runs())
+    found = tables.headers(tables.load([tmp_path])[0])
     assert found.seed.tolist() == [0, 1]
     assert (found.source == synthetic.SOURCE).all()
     assert found.versions[0] == {"mujoco": "0.0.0"}
 
 
-def test_an_empty_store_gives_empty_tables(tmp_path):
-    found, _ = scores.load(tmp_path / "nowhere")
-    assert found.empty and list(found.columns) == scores.EPISODE_COLUMNS
-    assert list(scores.run_scores(found).columns) == scores.SCORE_COLUMNS
+def test_an_empty_store_gives_empty_tables_and_one_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(UserError, match="there is no store .*nowhere"):
+        tables.load([tmp_path / "nowhere"])
+    found = tables.load_results(tmp_path)
+    assert found.empty and list(found.columns) == tables.EPISODE_COLUMNS
+    assert list(tables.run_scores(found).columns) == tables.SCORE_COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -79,13 +85,13 @@ def test_a_score_is_the_mean_of_the_evaluations_in_the_whole_window(episodes, ex
 )
 def test_a_look_at_short_runs_scores_their_last_evaluations(episodes, last, expected):
     """Of returns equal to the episode's number."""
-    found = scores.run_scores(table(run(episodes=episodes)), last).iloc[0]
+    found = tables.run_scores(table(run(episodes=episodes)), last).iloc[0]
     assert (found.score, found.coverage) == (expected, episodes / 1000)
 
 
 def test_a_run_without_evaluations_has_no_last_ones():
     begun = run(episodes=1)
-    found = scores.run_scores(table(Run(begun.header, begun.rows[:1])), 10).iloc[0]
+    found = tables.run_scores(table(Run(begun.header, begun.rows[:1])), 10).iloc[0]
     assert np.isnan(found.score) and np.isnan(found.coverage)
 
 
@@ -132,7 +138,7 @@ def test_a_matrix_has_seeds_as_rows_and_tasks_in_the_order_asked_for():
     tasks = ["ReacherExplore", TASK]
     runs = [constant("a", task, seed, 100 * seed + place)
             for place, task in enumerate(tasks) for seed in (0, 1, 2)]  # fmt: skip
-    found = scores.matrix(scores.run_scores(table(*runs)), "a", tasks, "cpu", "score")
+    found = tables.matrix(tables.run_scores(table(*runs)), "a", tasks, "score")
     np.testing.assert_array_equal(found.values, [[0, 1], [100, 101], [200, 201]])
     assert (found.seeds, found.tasks, found.missing) == ((0, 1, 2), tuple(tasks), ())
 
@@ -142,22 +148,53 @@ def test_what_is_missing_is_listed_and_what_is_used_is_said():
     runs += [constant("a", "ReacherExplore", seed, 5.0) for seed in range(3)]
     runs += [constant("a", "ReacherExplore", 3, 5.0, episodes=99)]  # too short for a score
     runs += [constant("b", "ReacherExplore", 4, 5.0)]
-    table_of = scores.run_scores(table(*runs))
-    found = scores.matrix(table_of, "a", [TASK, "ReacherExplore"], "cpu")
+    table_of = tables.run_scores(table(*runs))
+    found = tables.matrix(table_of, "a", [TASK, "ReacherExplore"])
     assert found.seeds == (0, 1, 2)
     assert found.missing == (
         "a ReacherExplore: seeds 3, 4 missing",
         "a: seeds 0, 1, 2 used, which all tasks have",
     )
-    nothing = scores.matrix(table_of, "b", [TASK, "ReacherExplore"], "cpu")
+    nothing = tables.matrix(table_of, "b", [TASK, "ReacherExplore"])
     assert nothing.seeds == () and nothing.missing == (f"b: no run with a score on {TASK}",)
-    assert scores.estimate(nothing, "iqm").seeds == 0
+    assert estimate(nothing, "iqm").seeds == 0
 
 
 def test_presets_do_not_mix():
     runs = [run(preset="cpu"), run(preset="paper", seed=1)]
-    found = scores.matrix(scores.run_scores(table(*runs)), "a", [TASK], "paper")
-    assert found.seeds == (1,)
+    found = tables.run_scores(table(*runs))
+    assert tables.matrix(found, "a", [TASK]).seeds == (0,)
+    assert tables.matrix(found, "a (paper)", [TASK]).seeds == (1,)
+
+
+NAMES = {  # (origin, preset, agent) of some runs -> their methods
+    "alone": ([(LOCAL, "cpu", "sac")], ["sac"]),
+    "own method": ([(REFERENCE, "cpu", "sac"), (LOCAL, "external", "mine")], ["sac", "mine"]),
+    "own sac": ([(LOCAL, "cpu", "sac"), (REFERENCE, "cpu", "sac")], ["sac (local)", "sac"]),
+    "paper": ([(REFERENCE, "cpu", "sac"), (REFERENCE, "paper", "sac")], ["sac", "sac (paper)"]),
+    "own paper": (
+        [(REFERENCE, "cpu", "sac"), (REFERENCE, "paper", "sac"), (LOCAL, "paper", "sac")],
+        ["sac", "sac (paper)", "sac (paper, local)"],
+    ),
+    "three presets": (
+        [(LOCAL, "cpu", "a"), (LOCAL, "external", "a"), (LOCAL, "mine", "a")],
+        ["a", "a (local)", "a (mine)"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("keys", "expected"), NAMES.values(), ids=NAMES)
+def test_methods_are_named_apart_and_reference_runs_keep_their_labels(keys, expected):
+    headers = [(origin, run(agent, preset=preset).header) for origin, preset, agent in keys]
+    names = tables.method_names(headers)
+    assert [names[key] for key in keys] == expected
+
+
+def test_of_one_run_in_two_stores_the_first_is_taken(tmp_path):
+    for folder, value in (("a", 1.0), ("b", 2.0)):
+        synthetic_claims.write(tmp_path / folder, [constant("x", TASK, 0, value)])
+    found = tables.load_results(tmp_path / "a", tmp_path / "b")
+    assert len(found) == 220 and set(found["return"]) == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +203,7 @@ def test_presets_do_not_mix():
 def test_each_seed_is_smoothed_over_the_published_frame(window, before, after):
     returns = np.random.default_rng(0).uniform(0, 1000, 40)
     one = run(episodes=40, value=lambda e: returns[e - 1])
-    found = scores.curve(table(one), "cpu", "a", TASK, window)
+    found = curves.curve(table(one), "a", TASK, window)
     expected = [returns[max(0, i - before) : i + after + 1].mean() for i in range(40)]
     np.testing.assert_allclose(found["mean"], expected)
     assert width(window) == before + 1 + after
@@ -201,11 +238,11 @@ def test_every_point_of_a_curve_is_of_the_same_finished_runs():
     """A poor run under way does not lift the mean where it ends, and a short one cuts nothing."""
     runs = [constant("a", TASK, seed, 900.0 + seed) for seed in range(3)]
     runs += [begun("a", TASK, 3, 0.0, 60), constant("a", TASK, 4, 0.0, 2)]
-    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    found = curves.curve(table(*runs), "a", TASK, 20)
     assert found.episode.tolist() == list(range(1, 111))
     assert set(found["mean"]) == {901.0} and set(found.seeds) == {3}
     np.testing.assert_array_equal(found[["low", "high"]], [(900.0, 902.0)] * 110)
-    assert Results("nowhere", "cpu", table(*runs)).missing()[-1] == (
+    assert Results(stored(runs)).missing()[-1] == (
         f"a {TASK}: not in curves: seed 3 (unfinished, 60 episodes), seed 4 (finished, 2 episodes)"
     )
 
@@ -213,7 +250,7 @@ def test_every_point_of_a_curve_is_of_the_same_finished_runs():
 def test_one_finished_run_is_drawn_to_its_end_however_many_are_under_way():
     runs = [constant("a", TASK, 0, 900.0)]
     runs += [begun("a", TASK, seed, 0.0, 60) for seed in range(1, 5)]
-    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    found = curves.curve(table(*runs), "a", TASK, 20)
     assert found.episode.max() == 110
     assert set(found["mean"]) == {900.0} and set(found.seeds) == {1}
 
@@ -225,24 +262,24 @@ def test_unfinished_runs_are_drawn_as_far_as_smoothing_sees_all_of_the_window():
         Run(dataclasses.replace(one.header, finished=False), one.rows[: 2 * reached])
         for one, reached in zip(whole, (60, 50, 45), strict=True)
     ]
-    found, finished = (scores.curve(table(*runs), "cpu", "a", TASK, 20) for runs in (parts, whole))
+    found, finished = (curves.curve(table(*runs), "a", TASK, 20) for runs in (parts, whole))
     assert found.episode.tolist() == list(range(1, 45 - 10 + 1))
     np.testing.assert_allclose(found["mean"], finished["mean"][:35])
-    assert Results("nowhere", "cpu", table(*parts)).missing()[-1] == (
+    assert Results(stored(parts)).missing()[-1] == (
         f"a {TASK}: not in curves: seed 0 after episode 35, seed 1 after episode 35, "
         "seed 2 after episode 35"
     )
 
 
 def test_a_run_shorter_than_half_a_window_is_no_curve_yet():
-    assert scores.curve(table(begun("a", TASK, 0, 1.0, 10)), "cpu", "a", TASK, 20).empty
+    assert curves.curve(table(begun("a", TASK, 0, 1.0, 10)), "a", TASK, 20).empty
 
 
 def test_a_suite_curve_ends_where_an_unfinished_run_can_be_smoothed():
     tasks = (TASK, "ReacherHard")
     runs = [constant("a", task, seed, 10.0 * seed) for task in tasks for seed in range(2)]
     runs += [constant("a", TASK, 2, 5.0), begun("a", "ReacherHard", 2, 5.0, 115, 500)]
-    found = scores.suite_curve(table(*runs), "cpu", "a", tasks, (0, 1, 2), 20)
+    found = curves.suite_curve(table(*runs), "a", tasks, (0, 1, 2), 20)
     assert found.episode.max() == 115 - 10
 
 
@@ -250,17 +287,17 @@ def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(tmp_path):
     whole = [constant("a", TASK, seed, 10.0) for seed in range(3)]
     cut = constant("a", TASK, 3, 99.0)
     synthetic_claims.write(tmp_path, [*whole, Run(cut.header, cut.rows[:120])])
-    found = Results(tmp_path, "cpu")
+    found = Results.of(tmp_path)
     csv = tmp_path / cut.header.key.path.with_suffix(".csv")
     told = f"left out: {csv}: has 120 rows of 220, and its header says finished"
-    assert found.missing()[0] == told and Results(tmp_path, "paper").missing() == []
+    assert found.missing()[0] == told and found.reference("paper").missing() == []
     assert found.seeds("a", TASK) == [0, 1, 2] and set(found.scores.seed) == {0, 1, 2}
     assert set(found.curve("a", TASK)["mean"]) == {10.0}
 
 
 def test_two_seeds_give_a_line_without_a_band():
     runs = [constant("a", TASK, seed, 10.0 * seed, 5) for seed in range(2)]
-    found = scores.curve(table(*runs), "cpu", "a", TASK, 20)
+    found = curves.curve(table(*runs), "a", TASK, 20)
     assert found["mean"].tolist() == [5.0] * 5
     assert found.low.isna().all() and found.high.isna().all()
 
@@ -268,7 +305,7 @@ def test_two_seeds_give_a_line_without_a_band():
 def test_the_band_is_the_bootstrap_interval_of_the_mean_over_seeds():
     returns = np.random.default_rng(1).gamma(2.0, 100.0, 8)
     runs = [constant("a", TASK, seed, value, 2) for seed, value in enumerate(returns)]
-    found = scores.curve(table(*runs), "cpu", "a", TASK, 0).iloc[0]
+    found = curves.curve(table(*runs), "a", TASK, 0).iloc[0]
     reference = stats.bootstrap(
         (returns,), np.mean, method="percentile", n_resamples=20_000, rng=0
     ).confidence_interval
@@ -278,7 +315,7 @@ def test_the_band_is_the_bootstrap_interval_of_the_mean_over_seeds():
 
 def test_a_warm_start_is_left_out_before_smoothing_and_episodes_count_from_there():
     one = run(task="GridWorld", episodes=30, value=lambda e: 1000.0 if e <= 20 else float(e))
-    found = scores.curve(table(one), "cpu", "a", "GridWorld", 10, skip=20)
+    found = curves.curve(table(one), "a", "GridWorld", 10, skip=20)
     assert found.episode.tolist() == list(range(1, 11))
     assert found["mean"][0] == np.mean(range(21, 27))
 
@@ -286,12 +323,12 @@ def test_a_warm_start_is_left_out_before_smoothing_and_episodes_count_from_there
 def test_coverage_is_that_of_training():
     one = run(episodes=3)
     rows = [row._replace(coverage=9.0) if row.phase == "eval" else row for row in one.rows]
-    found = scores.curve(table(Run(one.header, rows)), "cpu", "a", TASK, 0, "coverage")
+    found = curves.curve(table(Run(one.header, rows)), "a", TASK, 0, "coverage")
     np.testing.assert_allclose(found["mean"], [0.001, 0.002, 0.003])
 
 
 def test_an_agent_without_runs_has_an_empty_curve():
-    assert scores.curve(table(run()), "cpu", "nobody", TASK, 20).empty
+    assert curves.curve(table(run()), "nobody", TASK, 20).empty
 
 
 def test_a_suite_curve_is_the_iqm_of_normalised_returns():
@@ -302,7 +339,7 @@ def test_a_suite_curve_is_the_iqm_of_normalised_returns():
         for place, task in enumerate(tasks)
         for seed in seeds
     ]
-    found = scores.suite_curve(table(*runs), "cpu", "a", tasks, seeds, 0)
+    found = curves.suite_curve(table(*runs), "a", tasks, seeds, 0)
     assert found.episode.tolist() == list(range(1, episodes + 1))  # the shortest run's
     for index, episode in enumerate(found.episode):
         normalised = [

@@ -9,6 +9,7 @@ import pytest
 
 from analysis import figures
 from analysis.cli import report
+from analysis.stats import stores
 from analysis.stats.results import NotEnoughRuns, Results
 from analysis.submissions import check_headers, check_rows
 from analysis.submissions.validate import validate
@@ -56,16 +57,19 @@ def test_a_committed_submission_is_sound(name):
     assert report.problems == [] and report.submission.agent == name
 
 
-def test_the_committed_report_is_that_of_the_committed_runs(tmp_path):
+def test_the_committed_report_is_that_of_the_committed_runs(tmp_path, monkeypatch):
     for path in committed_files("results"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes((ROOT / path).read_bytes())
+    store = tmp_path / "results" / "runs"
+    monkeypatch.setattr(stores, "_PUBLISHED", (store,))
+    request = report.Request([store], Results.of(store), "cpu", tmp_path / "new")
     for name in ("leaderboard", "reproduction"):
-        report.OUTPUTS[name](tmp_path / "results" / "runs", tmp_path / "new", "cpu")
+        report.OUTPUTS[name](request)
     for name in ("leaderboard.md", "REPRODUCTION.md"):
         made, held = (tmp_path / folder / name for folder in ("new", "results"))
         assert made.read_bytes() == held.read_bytes(), f"{name}: run explore-suite report"
-    results = Results(tmp_path / "results" / "runs", "cpu")
+    results = request.results
     assert committed_files("results/figures") == [
         f"results/figures/{name}.{suffix}"
         for name in sorted(figures.FIGURES)

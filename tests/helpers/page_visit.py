@@ -45,7 +45,7 @@ def page_file(tmp_path_factory):
     (root / "verified.json").write_text(json.dumps({"my-method": check}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "REPETITIONS", 100)
-        build.write_page(root / "runs", root / "page.html", title="A <b>title</b>")
+        build.write_page([root / "runs"], root / "page.html", title="A <b>title</b>")
     return root / "page.html"
 
 

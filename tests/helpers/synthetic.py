@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.stats.stores import LOCAL
+from analysis.stats.tables import StoredRun, named
 from explore_suite.runs.format import EpisodeRow, Header, Run
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import TASKS, lookup
@@ -51,6 +53,7 @@ def paper_cells(seeds: int = 5) -> list[Cell]:
         *cells(("sac", "sac_deep"), HALLWAYS[:1], seeds, 300),
         *cells(("sac", "sac_deep"), HALLWAYS[1:], seeds, 100),
         *cells(GRID_AGENTS, ("GridWorld",), seeds, 320),
+        *cells(("sac", "sac_deep"), ("HallwayShort",), seeds, 50),
     ]
 
 
@@ -88,6 +91,11 @@ def invent(cell: Cell, preset: str = "cpu") -> Run:
                 spec.horizon, steps, coverage, round(2.5 * episode, 3),
             ))  # fmt: skip
     return Run(header(cell, preset), rows)
+
+
+def stored(runs: Iterable[Run], store: Path = Path("nowhere")) -> list[StoredRun]:
+    """Runs as if they had been read from a user's store."""
+    return named([(LOCAL, store, run) for run in runs])
 
 
 def header(cell: Cell, preset: str = "cpu", finished: bool = False) -> Header:

@@ -11,12 +11,12 @@ from scipy import stats
 
 from analysis.claims.samples import Evidence
 from analysis.stats.intervals import Estimate
-from analysis.stats.results import EXPLORE, ORIGINAL, SUITE, Results
-from analysis.stats.tables import episode_table
+from analysis.stats.results import Results
 from explore_suite.runs.format import EpisodeRow, Run, dump_header, fault
 from explore_suite.runs.store import LeftOut, ResultStore
-from explore_suite.tasks import lookup
+from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL, lookup
 from tests.helpers import synthetic
+from tests.helpers.synthetic import stored
 
 GRID, NEAR, TINY = "GridWorld", "HallwayLocalOptimum", "HallwayAdversarial"
 Course = Callable[[int], float]  # of a number, by episode
@@ -56,7 +56,7 @@ def evidence(runs: Iterable[Run]) -> Evidence:
             sound.append(one)
         else:
             left_out.append(LeftOut(one.header.key.path, problem, one.header))
-    return Evidence(Results(Path("nowhere"), "cpu", episode_table(sound), left_out=left_out))
+    return Evidence(Results(stored(sound), left_out))
 
 
 def student(*values: float) -> Estimate:
@@ -202,14 +202,14 @@ SCENARIOS: dict[str, tuple[Callable[[], list[Run]], ...]] = {
     "C10": (lambda: _by_task(EXPLORE, (WORSE, BETTER, WORSE, BETTER)),
             lambda: _by_task(EXPLORE, (WORSE, BETTER, SURELY_EQUAL, BETTER)),
             lambda: _by_task(EXPLORE, (WORSE, BETTER, UNCLEAR, BETTER))),
-    "C11": (lambda: _deep(GOOD, SUITE), lambda: _deep(BELOW, SUITE), lambda: _deep(MIXED, SUITE)),
-    "C12": (lambda: _deep(FAIR, SUITE), lambda: _deep(BELOW, SUITE), lambda: _deep(MIXED, SUITE)),
-    "C13": (lambda: steady({"sac_2q": POOR, "sac_bbe": FAIR}, SUITE, 110),
-            lambda: steady({"sac_2q": ABOVE, "sac_bbe": FAIR}, SUITE, 110),
-            lambda: steady({"sac_2q": MIXED, "sac_bbe": FAIR}, SUITE, 110)),
-    "C14": (lambda: steady({"sac_bbe": FAIR} | _SCALES, SUITE, 110),
-            lambda: steady({"sac_bbe": FAIR} | _SCALES | {"sac_bbe.scale_0.1": ABOVE}, SUITE, 110),
-            lambda: steady({"sac_bbe": MIXED} | _SCALES | {"sac_bbe.scale_10": FAIR}, SUITE, 110)),
+    "C11": (lambda: _deep(GOOD, CONTROL), lambda: _deep(BELOW, CONTROL), lambda: _deep(MIXED, CONTROL)),
+    "C12": (lambda: _deep(FAIR, CONTROL), lambda: _deep(BELOW, CONTROL), lambda: _deep(MIXED, CONTROL)),
+    "C13": (lambda: steady({"sac_2q": POOR, "sac_bbe": FAIR}, CONTROL, 110),
+            lambda: steady({"sac_2q": ABOVE, "sac_bbe": FAIR}, CONTROL, 110),
+            lambda: steady({"sac_2q": MIXED, "sac_bbe": FAIR}, CONTROL, 110)),
+    "C14": (lambda: steady({"sac_bbe": FAIR} | _SCALES, CONTROL, 110),
+            lambda: steady({"sac_bbe": FAIR} | _SCALES | {"sac_bbe.scale_0.1": ABOVE}, CONTROL, 110),
+            lambda: steady({"sac_bbe": MIXED} | _SCALES | {"sac_bbe.scale_10": FAIR}, CONTROL, 110)),
     "C15": (lambda: _c15((0.6, 0.55, 0.4)), lambda: _c15(BELOW), lambda: _c15(MIXED)),
     "C16": (lambda: steady({_SMALL: (0.6, 0.5, 0.39), _ALL: FAIR}, EXPLORE, 110),
             lambda: steady({_SMALL: POOR, _ALL: FAIR}, EXPLORE, 110),

@@ -1,4 +1,4 @@
-"""Estimates and intervals, against arithmetic by hand, rliable's own metrics and scipy."""
+"""Estimates and intervals, against arithmetic by hand, rliable and scipy."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from rliable import library, metrics
 from scipy import stats
 
-from analysis.stats import intervals as bootstrap
+from analysis.stats import intervals
 from analysis.stats.intervals import ScoreMatrix, estimate, performance_profile
 from analysis.stats.intervals import probability_of_improvement as improvement
 
@@ -56,7 +56,7 @@ def test_intervals_agree_with_scipy_within_monte_carlo_error():
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say(monkeypatch):
-    monkeypatch.setattr(bootstrap, "REPETITIONS", 500)
+    monkeypatch.setattr(intervals, "REPETITIONS", 500)
     rng = np.random.default_rng(0)
     inside = 0
     for _ in range(60):
@@ -76,19 +76,29 @@ def test_the_same_scores_give_the_same_interval_and_leave_the_generator_alone():
     np.testing.assert_array_equal(before[1], after[1])
 
 
-def test_the_generator_is_restored_after_an_error():
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    calls = []
+@pytest.mark.parametrize("name", intervals.STATISTICS)
+@pytest.mark.parametrize("shape", [(3, 1, 7), (5, 4, 1), (8, 8, 3)])
+def test_values_and_intervals_are_rliables_own(name, shape):
+    values = np.random.default_rng(1).gamma(2.0, 0.2, shape)
+    rliables = getattr(metrics, f"aggregate_{name}")
 
-    def broken(values):
-        calls.append(values)
-        if len(calls) > 1:
-            raise ZeroDivisionError
-        return values.mean((0, 1), keepdims=True)[0]
+    def by_point(sample):
+        return np.array([rliables(sample[..., point]) for point in range(shape[2])])
 
-    with pytest.raises(ZeroDivisionError):
-        bootstrap.interval([noise(4, 2)], broken)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    np.random.seed(intervals._SEED)  # noqa: NPY002
+    expected, limits = library.get_interval_estimates(
+        {"": values}, by_point, reps=intervals.REPETITIONS
+    )
+    found = intervals.interval([values], intervals.STATISTICS[name])
+    np.testing.assert_allclose(found.value, expected[""], rtol=1e-12)
+    np.testing.assert_allclose([found.low, found.high], limits[""], rtol=1e-12)
+
+
+def test_large_samples_are_resampled_in_chunks_without_a_difference(monkeypatch):
+    values = np.random.default_rng(2).normal(size=(5, 2, 3))
+    whole = intervals.interval([values], intervals.mean)
+    monkeypatch.setattr(intervals, "_CHUNK", 64)
+    np.testing.assert_array_equal(whole, intervals.interval([values], intervals.mean))
 
 
 def test_swapped_axes_are_an_error_even_for_a_square():
@@ -156,4 +166,4 @@ def test_a_profile_is_the_share_of_runs_above_each_threshold():
 def test_the_iqm_of_every_point_is_scipys_trimmed_mean(shape):
     values = np.random.default_rng(0).normal(size=shape)
     expected = [stats.trim_mean(values[..., point], 0.25, axis=None) for point in range(shape[2])]
-    np.testing.assert_allclose(bootstrap.iqm(values), expected)
+    np.testing.assert_allclose(intervals.iqm(values), expected)

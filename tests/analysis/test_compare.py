@@ -1,0 +1,89 @@
+"""`explore-suite compare`: differences by hand, answers in words, table and figure."""
+
+import numpy as np
+import pytest
+
+from analysis.stats.comparison import answers, compare
+from analysis.stats.results import Results
+from explore_suite.__main__ import main
+from explore_suite.errors import UserError
+from explore_suite.runs.format import EpisodeRow, Run
+from explore_suite.tasks import EXPLORE, ORIGINAL, lookup
+from tests.helpers import synthetic, synthetic_claims
+
+
+def constant(agent: str, task: str, seed: int, value: float) -> Run:
+    """A finished run all of whose episodes return this."""
+    header = synthetic.header(synthetic.Cell(agent, task, seed), finished=True)
+    rows = [
+        EpisodeRow(phase, episode, 1000 * episode, value, 1000, 0, 0.1, float(episode))
+        for episode in range(1, 111)
+        for phase in ("train", "eval")
+    ]
+    return Run(header, rows)
+
+
+def results(levels: dict[str, dict[str, list[float]]]) -> Results:
+    """agent -> task -> value of each seed."""
+    return Results(synthetic.stored(
+        constant(agent, task, seed, value)
+        for agent, by_task in levels.items()
+        for task, values in by_task.items()
+        for seed, value in enumerate(values)
+    ))  # fmt: skip
+
+
+def test_differences_and_improvement_by_hand():
+    found = results({"a": {"WalkerWalk": [500, 600, 700]}, "b": {"WalkerWalk": [100, 650, 300]}})
+    (one,) = compare(found, "a", "b")
+    assert one.task == "WalkerWalk" and one.first.seeds == one.second.seeds == 3
+    assert one.difference.value == pytest.approx(600 - 350)
+    assert one.difference.low < 250 < one.difference.high
+    assert one.improvement.value == pytest.approx((2 + 2 + 3) / 9)
+
+
+def test_the_two_questions_are_answered_with_their_numbers():
+    levels = {
+        "mine": {task: [800, 810, 820] for task in EXPLORE}
+        | {t: [500, 510, 520] for t in ORIGINAL},
+        "sac": {task: [100, 110, 120] for task in EXPLORE} | {t: [500, 510, 520] for t in ORIGINAL},
+    }
+    found = results(levels)
+    explores, costs = answers(found, "mine", "sac", [*EXPLORE, *ORIGINAL])
+    gain = np.mean([700 / (1000 - lookup(task).random_return) for task in EXPLORE])
+    assert explores.difference.value == pytest.approx(gain)
+    assert explores.question == "Does mine explore better than sac?"
+    assert explores.sentence.startswith("Yes, +0.7") and "on 4 explore tasks" in explores.sentence
+    assert costs.sentence.startswith("No, +0.00 [") and "on 4 original tasks" in costs.sentence
+    back, _ = answers(found, "sac", "mine", EXPLORE + ORIGINAL)
+    assert back.sentence.startswith("No: it is worse, -0.7")
+
+
+def test_too_few_seeds_decide_nothing():
+    found = results({"a": {"WalkerExplore": [900]}, "b": {"WalkerExplore": [100]}})
+    (answer,) = answers(found, "a", "b", ["WalkerExplore"])
+    assert answer.sentence.startswith("Too few seeds to say (+0.8")
+
+
+def test_what_cannot_be_compared_is_said():
+    found = results({"a": {"WalkerWalk": [1, 2, 3]}, "b": {"WalkerExplore": [1, 2, 3]}})
+    with pytest.raises(UserError, match="no runs of c; there are a, b"):
+        compare(found, "a", "c")
+    with pytest.raises(UserError, match="no task on which both have scores"):
+        compare(found, "a", "b")
+    with pytest.raises(UserError, match="do not both have scores on WalkerWalk"):
+        compare(found, "a", "b", ["WalkerWalk"])
+
+
+def test_the_command_prints_and_draws(tmp_path, capsys):
+    runs = [constant(agent, task, seed, value + seed)
+            for agent, value in (("mine", 700), ("sac", 300))
+            for task in ("WalkerWalk", "WalkerExplore") for seed in range(3)]  # fmt: skip
+    synthetic_claims.write(tmp_path / "runs", runs)
+    arguments = ["compare", "mine", "sac", "--results", str(tmp_path / "runs")]
+    assert main([*arguments, "--out", str(tmp_path / "new" / "compare.png")]) == 0
+    told = capsys.readouterr().out
+    assert "400 [" in told and "WalkerExplore" in told and "Does mine explore better" in told
+    assert (tmp_path / "new" / "compare.png").read_bytes()[:4] == b"\x89PNG"
+    assert main([*arguments, "--out", str(tmp_path / "compare.pdf")]) == 2
+    assert "must end in .svg or .png" in capsys.readouterr().err
