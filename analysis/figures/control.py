@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from analysis.figures import style as look
 from analysis.stats.curves import width
@@ -109,8 +108,7 @@ def cost_of_exploring(results: Results) -> Figure:
                 seeds.setdefault(method, []).extend((x.seeds, y.seeds))
         axes.set(xlim=(-0.04 * best, 1.04 * best), ylim=(-0.04 * best, 1.04 * best), aspect="equal")
         axes.set(title=_family(original), xlabel=original, ylabel=variant)
-        axes.xaxis.set_major_locator(MaxNLocator(2))
-        axes.yaxis.set_major_locator(MaxNLocator(2))
+        axes.set(xticks=(0, best / 2, best), yticks=(0, best / 2, best))
     if not seeds:
         raise NotEnoughRuns("no method has scores on an original task and its explore variant")
     drawn = {method: seeds[method] for method in methods if method in seeds}

@@ -16,7 +16,6 @@ from analysis.stats.results import Results
 from explore_suite.errors import UserError
 from explore_suite.tasks import EXPLORE, ORIGINAL, TASKS
 
-
 TOLERANCE = 0.1  # of normalised scores: differences within are as good as none
 
 

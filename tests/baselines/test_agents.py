@@ -121,15 +121,11 @@ def test_all_agents_meet_the_same_starts_and_phases_differ():
     assert len({*first, *starts("random", seed=1)}) == 8  # by phase, episode and seed
 
 
-def test_divergence_stops_the_run_with_a_dump(tmp_path):
+def test_divergence_stops_the_run(tmp_path):
     agent = small("sac", seed_updates=0)
     agent.critic.net.params.fill_(float("nan"))
-    dump = tmp_path / "deep" / "dump.safetensors"
-    with pytest.raises(
-        FloatingPointError, match=r"episode 1: step 1000: .* is nan .*dump\.safetensors"
-    ):
-        list(run(agent, "HallwayLocalOptimum", seed=0, episodes=3, dump=dump))
-    assert torch.isnan(checkpoint.load(dump)["critic"]["params"]).any()
+    with pytest.raises(FloatingPointError, match=r"episode 1: step 1000: .* is nan"):
+        list(run(agent, "HallwayLocalOptimum", seed=0, episodes=3))
 
 
 def test_non_finite_action_stops_the_run():

@@ -30,7 +30,9 @@ GPU = replace(CPU, device="cuda")
 def short_episodes(monkeypatch):
     make = gymnasium.make
     short = {"max_episode_steps": HORIZON}
-    monkeypatch.setattr(runner.gymnasium, "make", lambda task: make(task, **short))
+    monkeypatch.setattr(
+        runner.gymnasium, "make", lambda task, **options: make(task, **options, **short)
+    )
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_python_blocks_run_in_order():
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), scope)  # noqa: S102
     assert scope["truncated"] and scope["coverage"].fraction > 0
-    assert scope["row"].phase == "eval"
+    assert scope["evaluation"].phase == "eval"
     assert scope["env"].finished
 
 
