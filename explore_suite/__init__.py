@@ -10,6 +10,7 @@ Importing the package registers every task with Gymnasium; MuJoCo is loaded by t
 
 import importlib
 import os
+from typing import Any
 
 import gymnasium
 
@@ -20,6 +21,16 @@ from explore_suite.tasks import TASKS, TaskSpec, UnknownTaskError, lookup
 
 __all__ = ["TASKS", "Coverage", "TaskSpec", "UnknownTaskError", "lookup", "record", "register"]
 __version__ = "0.2.0"
+
+
+def __getattr__(name: str) -> Any:
+    """`load_results` of the analysis, which needs pandas: imported when it is first asked for."""
+    if name != "load_results":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return importlib.import_module("analysis.stats.tables").load_results
+    except ModuleNotFoundError as error:
+        raise UserError(f"needs {error.name}: pip install 'explore-suite[analysis]'") from error
 
 
 def register(spec: TaskSpec) -> None:
