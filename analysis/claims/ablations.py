@@ -1,6 +1,6 @@
-"""The paper's claims about settings, C14 to C16.
+"""Tests of the claims about settings, C14 to C16.
 
-They need runs of variants, each under a label of its own.
+They need runs of variants; the agents' settings say what each variant changes.
 """
 
 from collections.abc import Sequence
@@ -13,79 +13,54 @@ from analysis.claims.hypothesis_tests import (
     HIGHER,
     TOLERANCE,
     Limits,
-    Part,
+    Test,
     Verdict,
     all_of,
     compare,
-    gaps,
-    weigh,
-    where_learnt,
+    mean_test,
+    require_learned,
 )
 from analysis.claims.samples import Evidence, Sample, scored
 from explore_suite.tasks import CONTROL, EXPLORE
 
-# The labels of their runs; what each changes, the agents' settings say.
-ABLATIONS = (
-    "sac_bbe.scale_0.01", "sac_bbe.scale_0.1", "sac_bbe.scale_10",
-    "sac_deep.kernel_third", "sac_deep.kernel_triple",
-    "sac_deep.rows_512", "sac_deep.rows_all",
-)  # fmt: skip
-SCALES = tuple(label for label in ABLATIONS if ".scale_" in label)
-KERNELS = tuple(label for label in ABLATIONS if ".kernel_" in label)
+SCALES = ("sac_bbe.scale_0.01", "sac_bbe.scale_0.1", "sac_bbe.scale_10")
+KERNELS = ("sac_deep.kernel_third", "sac_deep.kernel_triple")
+SMALL_TABLE, FULL_TABLE = "sac_deep.rows_512", "sac_deep.rows_all"
 
 
 def bonus_scale(evidence: Evidence) -> Verdict:
-    """Of the bonus scales 0.01, 0.1, 1 and 10, BBE does best overall with 1.
-
-    The score of a seed is its mean normalised score over the eight tasks. With scale 1 (sac_bbe) it
-    is higher than with each other scale. The tests by task are shown, and decide nothing.
-    """
+    """C14: BBE's score against that with other bonus scales, over the suite and by task."""
     by_task = [
         compare(scored(task), evidence.score("sac_bbe", task), evidence.score(other, task), HIGHER)
         for task in CONTROL
         for other in SCALES
     ]
-    return all_of((_overall(evidence, "sac_bbe", other) for other in SCALES), by_task)
+    return all_of((_over_the_suite(evidence, "sac_bbe", other) for other in SCALES), by_task)
 
 
 def kernel_scale(evidence: Evidence) -> Verdict:
-    """A kernel three times as wide or as narrow makes little difference.
-
-    The paper says so of all changes below a factor of ten: if three fails, so does that; if three
-    holds, more is not shown. On each explore task DEEP's mean normalised score with a third of the
-    scale, and with three times it, is within 0.1 of that with the task's own scale, and the latter
-    above 0.2: where nothing is learnt, equal scores show little.
-    """
-    return all_of(
-        where_learnt(
-            compare(
-                scored(task), evidence.score(other, task), evidence.score("sac_deep", task), EQUAL
-            ),
-            "sac_deep",
-        )
+    """C15: DEEP's score with narrower and wider kernels against that with the task's own."""
+    tests = (
+        compare(scored(task), evidence.score(other, task), evidence.score("sac_deep", task), EQUAL)
         for task in EXPLORE
         for other in KERNELS
     )
+    return all_of(require_learned(test, "sac_deep") for test in tests)
 
 
 def table_size(evidence: Evidence) -> Verdict:
-    """A very small table of visits explores nearly as well as an unlimited one.
-
-    The paper compares the bonuses earned, which results do not record; here it is coverage, in the
-    mean over all training episodes, since in the end even poor exploration has covered much. On
-    each explore task DEEP's with 512 rows, divided by that with a row for every visit, is between
-    0.9 and 1.1 in the mean over seeds.
-    """
+    """C16: DEEP's mean coverage with a small count table, relative to that with a full one."""
     return all_of(_coverage_ratio(evidence, task) for task in EXPLORE)
 
 
-def _overall(evidence: Evidence, agent: str, other: str) -> Part:
-    """Scores compared over the whole suite; short of seeds where one of its tasks is."""
-    cells = {name: [evidence.score(name, task) for task in CONTROL] for name in (agent, other)}
-    x, y = (Sample(name, ALL_TASKS, _mean(samples)) for name, samples in cells.items())
-    part = compare("score, mean over tasks", x, y, HIGHER)
-    everything = [sample for samples in cells.values() for sample in samples]
-    return part._replace(gaps=gaps(everything, part.found.seeds))
+def _over_the_suite(evidence: Evidence, agent: str, other: str) -> Test:
+    """Mean scores over all tasks compared; both agents need runs on every task."""
+    mine, theirs = ([evidence.score(name, task) for task in CONTROL] for name in (agent, other))
+    x, y = Sample(agent, ALL_TASKS, _mean(mine)), Sample(other, ALL_TASKS, _mean(theirs))
+    return mean_test(
+        "score, mean over tasks", f"{agent} − {other}",
+        [x, y], x.values - y.values, HIGHER, sources=[*mine, *theirs],
+    )  # fmt: skip
 
 
 def _mean(samples: Sequence[Sample]) -> pd.Series:
@@ -93,13 +68,10 @@ def _mean(samples: Sequence[Sample]) -> pd.Series:
     return pd.concat([sample.values for sample in samples], axis=1).mean(1, skipna=False).dropna()
 
 
-def _coverage_ratio(evidence: Evidence, task: str) -> Part:
-    small, large = "sac_deep.rows_512", "sac_deep.rows_all"
-    budget = evidence.budget(task, small, large)
-    x, y = (evidence.mean_coverage(agent, task, budget) for agent in (small, large))
-    return weigh(
-        f"mean coverage, episodes 1-{budget}: {small} / {large}",
-        [x, y],
-        x.values / y.values,
-        Limits(1 - TOLERANCE, 1 + TOLERANCE),
-    )
+def _coverage_ratio(evidence: Evidence, task: str) -> Test:
+    budget = evidence.budget(task, SMALL_TABLE, FULL_TABLE)
+    x, y = (evidence.mean_coverage(agent, task, budget) for agent in (SMALL_TABLE, FULL_TABLE))
+    return mean_test(
+        f"mean coverage, episodes 1-{budget}", f"{SMALL_TABLE} / {FULL_TABLE}",
+        [x, y], x.values / y.values, Limits(1 - TOLERANCE, 1 + TOLERANCE),
+    )  # fmt: skip

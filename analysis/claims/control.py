@@ -1,11 +1,11 @@
-"""The paper's claims about the control suite: C7 to C13, and C17 of its abstract.
+"""Tests of the claims about the control suite, C7 to C13 and C17.
 
 Returns and scores are normalised: 0 is the mean return of random actions, 1 the best known or its
 bound. The final return is the mean over the last 20 evaluations of the budget over which agents are
-compared, the mean return that over all.
+compared, the mean return that over all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from analysis.claims.hypothesis_tests import (
     EQUAL,
@@ -13,17 +13,17 @@ from analysis.claims.hypothesis_tests import (
     NOT_WORSE,
     Limits,
     Outcome,
-    Part,
+    Test,
     Verdict,
     all_of,
     at_least,
     compare,
+    corrected,
     every,
     exactly,
+    mean_test,
     measure,
-    settled,
-    weigh,
-    where_learnt,
+    require_learned,
 )
 from analysis.claims.samples import FINAL_EPISODES, Evidence, scored
 from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL, lookup
@@ -35,140 +35,96 @@ MANY = 2  # of the four explore tasks
 
 
 def no_cost_on_originals(evidence: Evidence) -> Verdict:
-    """On all four original tasks DEEP does as well as SAC or better.
-
-    On each original task DEEP's mean final return is less than 0.1 below SAC's, and itself above
-    0.2: where neither learns anything, that DEEP is as good shows little.
-    """
-    return all_of(
-        where_learnt(_final(evidence, task, "sac_deep", "sac", NOT_WORSE), "sac_deep")
-        for task in ORIGINAL
-    )
+    """C7: DEEP's final return against SAC's, on the originals."""
+    return _never_worse_final(evidence, "sac_deep", "sac", ORIGINAL)
 
 
 def bonus_costs_on_originals(evidence: Evidence) -> Verdict:
-    """BBE impairs SAC on two of the four original tasks and equals it on the other two.
-
-    On each original task, BBE's mean final return minus SAC's: equal if the interval lies within
-    0.1 of 0; else worse if it lies below 0, better if above. Holds with two worse and two equal;
-    fails if, as tests among four, three are worse, three equal or one better.
-    """
+    """C8: BBE's final return against SAC's, on the originals."""
     return exactly({Outcome.WORSE: 2, Outcome.EQUAL: 2}, _bonus(evidence, ORIGINAL))
 
 
 def best_on_explore(evidence: Evidence) -> Verdict:
-    """On all four explore tasks DEEP has the best final performance and the best sample efficiency.
-
-    On each explore task DEEP's mean final return is higher than SAC's and than BBE's, and so is its
-    mean return over all episodes.
-    """
+    """C9: DEEP's final and mean return against SAC's and BBE's, on the explore tasks."""
     return all_of(
         test(evidence, task, "sac_deep", other, HIGHER)
         for task in EXPLORE
         for other in ("sac", "sac_bbe")
-        for test in (_final, _whole)
+        for test in (_final, _mean)
     )
 
 
 def bonus_mixed_on_explore(evidence: Evidence) -> Verdict:
-    """BBE is better than SAC on two of the four explore tasks and worse on the other two.
-
-    On each explore task, BBE's mean final return minus SAC's: equal if the interval lies within
-    0.1 of 0; else worse if it lies below 0, better if above. Holds with two better and two worse;
-    fails if, as tests among four, three are better, three worse or one equal.
-    """
+    """C10: BBE's final return against SAC's, on the explore tasks."""
     return exactly({Outcome.BETTER: 2, Outcome.WORSE: 2}, _bonus(evidence, EXPLORE))
 
 
 def after_100_episodes(evidence: Evidence) -> Verdict:
-    """After 100 episodes DEEP does as well as SAC and BBE or better, on all eight tasks.
-
-    On each task DEEP's mean score (evaluations 91-110) is less than 0.1 below SAC's and BBE's, and
-    itself above 0.2: where nobody learns anything, that DEEP is as good shows little.
-    """
-    return all_of(
-        where_learnt(
-            compare(
-                scored(task),
-                evidence.score("sac_deep", task),
-                evidence.score(other, task),
-                NOT_WORSE,
-            ),
-            "sac_deep",
-        )
+    """C11: DEEP's score against SAC's and BBE's, on all tasks."""
+    tests = (
+        compare(scored(task), evidence.score("sac_deep", task), evidence.score(other, task),
+                NOT_WORSE)
         for task in CONTROL
         for other in ("sac", "sac_bbe")
-    )
+    )  # fmt: skip
+    return all_of(require_learned(test, "sac_deep") for test in tests)
 
 
 def never_worse(evidence: Evidence) -> Verdict:
-    """DEEP is never worse than SAC: not on one of the eight tasks.
-
-    On each task DEEP's mean final return and its mean return over all episodes are less than 0.1
-    below SAC's, and its final return is above 0.2: where neither learns anything, that DEEP is as
-    good shows little.
-    """
-    parts = []
+    """C12: DEEP's final and mean return against SAC's, on all tasks."""
+    tests = []
     for task in CONTROL:
         final = _final(evidence, task, "sac_deep", "sac", NOT_WORSE)
-        whole = _whole(evidence, task, "sac_deep", "sac", NOT_WORSE)
-        parts += [where_learnt(part, "sac_deep", final) for part in (final, whole)]
-    return all_of(parts)
+        mean = _mean(evidence, task, "sac_deep", "sac", NOT_WORSE)
+        tests += [require_learned(test, "sac_deep", shown_by=final) for test in (final, mean)]
+    return all_of(tests)
 
 
 def two_q_never_better(evidence: Evidence) -> Verdict:
-    """Two Q functions with one policy (SAC 2Q) never outperform BBE.
-
-    On each of the eight tasks BBE's mean final return is less than 0.1 below SAC 2Q's, and itself
-    above 0.2: where BBE learns nothing, that nothing is better than it shows little.
-    """
-    return all_of(
-        where_learnt(_final(evidence, task, "sac_bbe", "sac_2q", NOT_WORSE), "sac_bbe")
-        for task in CONTROL
-    )
+    """C13: BBE's final return against that of SAC 2Q, on all tasks."""
+    return _never_worse_final(evidence, "sac_bbe", "sac_2q", CONTROL)
 
 
 def data_efficiency(evidence: Evidence) -> Verdict:
-    """DEEP needs several times less data than SAC on sparse tasks; many are as fast as dense ones.
-
-    A run solves a task at the first evaluation that returns more than half of the best, if the ten
-    from it on do so on average; a run without one takes longer than could be seen. (1) On each
-    explore task SAC's mean episode minus twice DEEP's is above 0. Of a SAC run that does not solve
-    the task only a bound is known: its seed counts with the bound where that is above 0, else as 0,
-    which neither supports nor contradicts. (2) On at least two explore tasks DEEP's mean final
-    return is above 0.5, and its mean return over all episodes less than 0.1 below its own on the
-    original.
-    """
+    """C17: SAC's episodes to solve against DEEP's; DEEP on explore tasks against originals."""
     faster = [_times_faster(evidence, task) for task in EXPLORE]
     as_fast = [_as_fast_as_original(evidence, task) for task in EXPLORE]
-    triples = zip(faster, as_fast, strict=True)
-    parts = tuple(part for one, pair in triples for part in (one, *pair))
-    tests = len(parts)
-    many = at_least(MANY, [every(settled(part, tests) for part in pair) for pair in as_fast])
-    return Verdict(every([*(settled(part, tests) for part in faster), many]), parts)
+    by_task = zip(faster, as_fast, strict=True)
+    tests = tuple(test for one, pair in by_task for test in (one, *pair))
+    many = at_least(MANY, [every(_corrected(pair, len(tests))) for pair in as_fast])
+    return Verdict(every([*_corrected(faster, len(tests)), many]), tests)
 
 
-def _bonus(evidence: Evidence, tasks: Sequence[str]) -> list[Part]:
+def _corrected(tests: Iterable[Test], n_tests: int) -> list[Outcome]:
+    return [corrected(test, n_tests) for test in tests]
+
+
+def _never_worse_final(evidence: Evidence, agent: str, other: str, tasks: Sequence[str]) -> Verdict:
+    tests = (_final(evidence, task, agent, other, NOT_WORSE) for task in tasks)
+    return all_of(require_learned(test, agent) for test in tests)
+
+
+def _bonus(evidence: Evidence, tasks: Sequence[str]) -> list[Test]:
     return [_final(evidence, task, "sac_bbe", "sac", EQUAL) for task in tasks]
 
 
-def _final(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Part:
+def _final(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Test:
     budget = evidence.budget(task, agent, other)
-    x, y = (evidence.final(name, task, budget) for name in (agent, other))
-    return compare(_last(budget), x, y, limits)
+    x, y = (evidence.final_return(name, task, budget) for name in (agent, other))
+    return compare(_final_quantity(budget), x, y, limits)
 
 
-def _whole(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Part:
+def _mean(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Test:
     budget = evidence.budget(task, agent, other)
-    x, y = (evidence.whole(name, task, budget) for name in (agent, other))
+    x, y = (evidence.mean_return(name, task, budget) for name in (agent, other))
     return compare(f"mean return, episodes 1-{budget}", x, y, limits)
 
 
-def _last(budget: int) -> str:
+def _final_quantity(budget: int) -> str:
     return f"final return, episodes {budget - FINAL_EPISODES + 1}-{budget}"
 
 
-def _times_faster(evidence: Evidence, task: str) -> Part:
+def _times_faster(evidence: Evidence, task: str) -> Test:
     """Whether SAC takes several times as many episodes to solve a task."""
     budget = evidence.budget(task, "sac", "sac_deep")
     level = SOLVED * lookup(task).best_return
@@ -177,19 +133,22 @@ def _times_faster(evidence: Evidence, task: str) -> Part:
         for agent in ("sac", "sac_deep")
     )
     saved = sac.values - SEVERAL * deep.values
-    bound = sac.values > budget - SOLVED_FOR + 1  # SAC takes so long or longer
-    never = f"{budget} (never: {budget - SOLVED_FOR + 2})"
-    what = f"episodes to solve, of {never}: sac − {SEVERAL} × sac_deep"
-    return weigh(what, [sac, deep], saved.mask(bound, saved.clip(lower=0)), HIGHER, 1)
+    never = budget - SOLVED_FOR + 2
+    # Of an unsolved SAC run only a lower bound is known: if that is negative, nothing is.
+    saved = saved.mask(sac.values >= never, saved.clip(lower=0))
+    quantity = f"episodes to solve, of {budget} (never: {never})"
+    contrast = f"sac − {SEVERAL} × sac_deep"
+    return mean_test(quantity, contrast, [sac, deep], saved, HIGHER, digits=1)
 
 
-def _as_fast_as_original(evidence: Evidence, task: str) -> tuple[Part, Part]:
+def _as_fast_as_original(evidence: Evidence, task: str) -> tuple[Test, Test]:
     """Whether DEEP solves an explore task, and learns it as fast as the original."""
     original = lookup(task).partner or ""
     budget = min(evidence.budget(name, "sac_deep") for name in (task, original))
-    here, there = (evidence.whole("sac_deep", name, budget) for name in (task, original))
-    what = f"mean return, episodes 1-{budget}: sac_deep here − on {original}"
+    final = evidence.final_return("sac_deep", task, budget)
+    here, there = (evidence.mean_return("sac_deep", name, budget) for name in (task, original))
+    quantity, contrast = f"mean return, episodes 1-{budget}", f"sac_deep here − on {original}"
     return (
-        measure(_last(budget), evidence.final("sac_deep", task, budget), Limits(low=SOLVED)),
-        weigh(what, [here, there], here.values - there.values, NOT_WORSE),
+        measure(_final_quantity(budget), final, Limits(low=SOLVED)),
+        mean_test(quantity, contrast, [here, there], here.values - there.values, NOT_WORSE),
     )

@@ -108,4 +108,4 @@ def ours(evidence: Evidence, comparison: Comparison, agent: str, episode: int) -
         sample = evidence.coverage(agent, comparison.task, episode)
     else:
         sample = evidence.returns(agent, comparison.task, episode, episode)
-    return measure("", sample, Limits()).found
+    return measure("", sample, Limits()).estimate

@@ -1,23 +1,24 @@
-"""What claims ask of the finished runs of a preset: one number per run, by seed."""
+"""Samples for the tests: one number per finished run, by seed."""
 
 from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.stats.curves import by_seed, reach, shared_length
+from analysis.stats.curves import by_seed, shared_length
 from analysis.stats.results import Results
-from explore_suite.tasks import TASKS, lookup
+from explore_suite.tasks import lookup
 
-FINAL_EPISODES = 20  # at the end of a run, as many as in the published bar chart
+FINAL_EPISODES = 20  # of a budget, as many as in the published bar chart
 
 
-class Left(NamedTuple):
-    """A run that is left out: unfinished, damaged, or too short for the number asked for."""
+class ShortRun(NamedTuple):
+    """A run whose budget is too small for the number asked for; no sweep lengthens it."""
 
+    agent: str
+    task: str
     seed: int
-    episodes: int  # that it has; 0 if it is damaged
-    budget: int
-    finished: bool
+    budget: int  # training episodes
+    needed: int
 
 
 class Sample(NamedTuple):
@@ -26,56 +27,46 @@ class Sample(NamedTuple):
     agent: str
     task: str
     values: pd.Series  # by seed, no gaps
-    needed: int = 0  # episodes of a run that has the number
-    left: tuple[Left, ...] = ()
+    too_short: tuple[ShortRun, ...] = ()  # runs without a value
 
 
 class Evidence:
-    """Finished runs only, and of these only the ones long enough for the number asked for."""
+    """The finished runs of a preset; a number is made of those that are long enough for it."""
 
     def __init__(self, results: Results) -> None:
         """Reads nothing: `results` has the table of episodes."""
         self.results = results
-        finished = results.table[results.table.finished.astype(bool)]
-        self._runs = {key: rows for key, rows in finished.groupby(["method", "task"])}
-        self._reach = {
-            key: reach(rows, *key) for key, rows in results.table.groupby(["method", "task"])
-        }
-        self._damaged: dict[tuple[str, str], list[Left]] = {}
-        for header in (one.header for one in results.left_out):
-            if header is not None and header.task in TASKS:
-                left = Left(header.seed, 0, header.episodes, header.finished)
-                self._damaged.setdefault((header.agent, lookup(header.task).name), []).append(left)
+        self._runs = dict(list(results.table.groupby(["method", "task"])))
 
     def budget(self, task: str, *agents: str) -> int:
         """The training episodes over which these agents are compared on a task.
 
-        The longest that most of their common seeds have finished with, and no less than it takes
-        to the end of the task's score window; runs that are shorter are left out.
+        The largest budget with which most of their common seeds have finished, but at least the
+        last episode of the task's score window. Shorter runs are left out.
         """
         least = lookup(task).score_window[1]
-        finished = [self._finished(agent, task) for agent in agents]
+        finished = [_budgets(self._finished(agent, task)) for agent in agents]
         common = pd.concat(finished, axis=1, join="inner").min(axis=1)
         return max(least, shared_length(common[common >= least]))
 
     def score(self, agent: str, task: str) -> Sample:
-        """Scores, normalised: 0 is the return of random actions, 1 the best known or its bound."""
+        """Normalised scores: 0 is the return of random actions, 1 the best known or its bound."""
         return self._scores(agent, task, "normalised")
 
     def plain_score(self, agent: str, task: str) -> Sample:
-        """Scores, in the units of the reward."""
+        """Scores in units of the reward."""
         return self._scores(agent, task, "score")
 
     def returns(self, agent: str, task: str, first: int, last: int) -> Sample:
         """Mean evaluation return of episodes first to last."""
         return self._mean(agent, task, "return", first, last)
 
-    def whole(self, agent: str, task: str, budget: int) -> Sample:
-        """Mean normalised evaluation return of all episodes of a budget: the curve's height."""
+    def mean_return(self, agent: str, task: str, budget: int) -> Sample:
+        """Mean normalised evaluation return over a whole budget."""
         return _normalised(self.returns(agent, task, 1, budget))
 
-    def final(self, agent: str, task: str, budget: int) -> Sample:
-        """Mean normalised evaluation return of the last episodes of a budget."""
+    def final_return(self, agent: str, task: str, budget: int) -> Sample:
+        """Mean normalised evaluation return over the last FINAL_EPISODES of a budget."""
         return _normalised(self.returns(agent, task, budget - FINAL_EPISODES + 1, budget))
 
     def coverage(self, agent: str, task: str, episode: int) -> Sample:
@@ -83,25 +74,29 @@ class Evidence:
         return self._mean(agent, task, "coverage", episode, episode)
 
     def mean_coverage(self, agent: str, task: str, budget: int) -> Sample:
-        """Mean of the coverage after each episode of a budget: the height of its curve."""
+        """Mean of the coverage after each episode of a budget."""
         return self._mean(agent, task, "coverage", 1, budget)
 
     def first_above(
         self, agent: str, task: str, level: float, budget: int, width: int = 1
     ) -> Sample:
-        """First episode whose evaluation is above level, as is the mean of `width` from it on.
+        """First episode whose evaluation is above level, with the mean of `width` from it on.
 
-        A run that has none within its budget gets the episode after the last that could have been.
+        A run without one gets the episode after the last that could have been.
         """
         curve = self._curve(agent, task, "return").reindex(range(1, budget + 1)).dropna(axis=1)
         above = (curve[::-1].rolling(width).mean()[::-1] > level) & (curve > level)
         first = above.idxmax().where(above.any(), budget - width + 2).astype(float)
         return self._sample(agent, task, first, budget)
 
-    def _finished(self, agent: str, task: str) -> pd.Series:
-        """Budgets of the finished runs, by seed."""
-        rows = self._runs.get((agent, task), self.results.table.iloc[:0])
-        return rows.groupby("seed").episodes.first()
+    def _all(self, agent: str, task: str) -> pd.DataFrame:
+        """Episodes of all runs, finished or not."""
+        return self._runs.get((agent, task), self.results.table.iloc[:0])
+
+    def _finished(self, agent: str, task: str) -> pd.DataFrame:
+        """Episodes of the finished runs."""
+        rows = self._all(agent, task)
+        return rows[rows.finished.astype(bool)]
 
     def _mean(self, agent: str, task: str, column: str, first: int, last: int) -> Sample:
         window = self._curve(agent, task, column).reindex(range(first, last + 1))
@@ -117,25 +112,28 @@ class Evidence:
 
     def _curve(self, agent: str, task: str, column: str) -> pd.DataFrame:
         """Evaluation returns or training coverage, by episode and seed."""
-        rows = self._runs.get((agent, task), self.results.table.iloc[:0])
+        rows = self._finished(agent, task)
         return by_seed(rows, agent, task, column).astype(float)
 
     def _sample(self, agent: str, task: str, values: pd.Series, needed: int) -> Sample:
-        """These results, and the runs that have none."""
-        left = list(self._damaged.get((agent, task), ()))
-        if (agent, task) in self._reach:
-            left += [
-                Left(int(run.Index), int(run.end), int(run.budget), bool(run.finished))
-                for run in self._reach[agent, task].itertuples()
-                if run.Index not in values.index
-            ]
-        return Sample(agent, task, values, needed, tuple(sorted(left)))
+        """These values, and the runs that have none because they are too short."""
+        budgets = _budgets(self._all(agent, task))
+        too_short = tuple(
+            ShortRun(agent, task, int(seed), int(budget), needed)
+            for seed, budget in budgets[budgets < needed].items()
+        )
+        return Sample(agent, task, values, too_short)
 
 
 def scored(task: str) -> str:
-    """What a score on a task is, in words."""
+    """A score on a task as a quantity, in words."""
     first, last = lookup(task).score_window
     return f"score, episodes {first}-{last}"
+
+
+def _budgets(rows: pd.DataFrame) -> pd.Series:
+    """Training episodes that runs were started with, by seed."""
+    return rows.groupby("seed").episodes.first()
 
 
 def _normalised(sample: Sample) -> Sample:

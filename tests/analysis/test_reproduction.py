@@ -5,17 +5,18 @@ import logging
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from analysis.claims import CLAIMS, SOURCES, criterion, statement
+from analysis.claims import CLAIMS, Claim, hypothesis_tests
 from analysis.claims import report as reproduction
 from analysis.claims.hypothesis_tests import Limits, all_of, measure
 from analysis.claims.published import PUBLISHED, ours
+from analysis.claims.samples import FINAL_EPISODES, Sample
 from analysis.cli.report import OUTPUTS
-from analysis.stats.intervals import Estimate
-from analysis.stats.results import ORIGINAL, SUITE, Results
+from analysis.stats.intervals import MIN_SEEDS, Estimate
 from baselines.settings import budget, resolve
-from explore_suite.tasks import lookup
+from explore_suite.tasks import CONTROL, ORIGINAL, lookup
 from tests.helpers import synthetic
 from tests.helpers import synthetic_claims as invented
 
@@ -64,71 +65,94 @@ def test_the_same_runs_give_the_same_bytes(mixed, text, tmp_path):
 def test_the_head_says_what_it_was_made_of(text):
     head = text.partition("## Summary")[0]
     assert "preset `cpu`" in head and "`explore-suite report --preset cpu`" in head
-    assert "- Runs: 29, of which 28 finished" in head
+    assert "\n- Runs: 29, 1 unfinished and ignored.\n" in head
     assert "\n- Left out, for it cannot be used: `cpu/sac/WalkerWalk-v0/seed-001.json`.\n" in head
     assert "`000000000000` (28 runs), `aaaaaaaaaaaa` (1 run, 1 with uncommitted changes)" in head
     assert f"`{synthetic.SOURCE}`" in head
 
 
+def rows(text: str) -> dict[str, str]:
+    """The rows of the summary, by claim."""
+    found = re.findall(r"^\| \[(C\d+)\]\((#c\d+)\) .*$", section(text, "Summary"), re.MULTILINE)
+    assert all(link == f"#{name.lower()}" for name, link in found)
+    lines = [line for line in section(text, "Summary").splitlines() if "](#" in line]
+    return dict(zip((name for name, _ in found), lines, strict=True))
+
+
 def test_every_claim_has_a_row_and_a_section(text):
-    summary = section(text, "Summary")
-    for name, claim in CLAIMS.items():
-        (row,) = re.findall(rf"^\| \[{name}\]\(#{name.lower()}\) .*$", summary, re.MULTILINE)
-        assert statement(claim) in row and row.count("|") == 6
-        assert criterion(claim) in section(text, name)
+    assert list(rows(text)) == list(CLAIMS)
+    for name, row in rows(text).items():
+        assert f"| {CLAIMS[name].statement} |" in row and row.count("|") == 6
+        assert f"*Criterion.* {CLAIMS[name].criterion}\n" in section(text, name)
+        assert f"*Source.* {CLAIMS[name].source}.\n" in section(text, name)
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_the_summary_fits_a_screen_whatever_the_verdicts(index):
+    """A row has at most two lines of about a hundred characters, and no breaks of its own."""
+    for name, scenarios in invented.SCENARIOS.items():
+        key = reproduction.key_result(CLAIMS[name].judge(invented.evidence(scenarios[index]())))
+        assert len(key) <= 100 and "<br>" not in key
+        assert key.count("[") == 1, "one number with its interval"
 
 
 def test_verdicts_and_numbers_are_those_of_the_claims(text):
-    rows = {
-        row.split("]")[0][3:]: row for row in section(text, "Summary").splitlines() if "](" in row
-    }
-    assert "**holds**" in rows["C3"] and "**fails**" in rows["C4"]
+    summary = rows(text)
     # BBE covers 0.4, random actions 0.2: 0.4 - 1.5 * 0.2 in every seed
-    assert "ddqn_bbe.pure − 1.5 × random: 0.100 [0.100, 0.100] (holds)" in rows["C3"]
-    assert "ddqn_bbe: 0.400 [0.400, 0.400] (fails)" in rows["C4"]
-    assert rows["C3"].endswith("| 3 |")
+    holds = "**holds** | coverage, ddqn_bbe.pure − 1.5 × random: 0.100 [0.100, 0.100] | 3 |"
+    fails = "**fails** | coverage, ddqn_bbe: 0.400 [0.400, 0.400] | 3 |"
+    waits = "**not enough runs** | complete on 1 of 4 tasks | 0–3 |"
+    assert summary["C3"].endswith(holds)
+    assert summary["C4"].endswith(fails)
+    assert summary["C9"].endswith(waits)
+    assert "**Fails:** complete on 1 of 1 task; 3 tests: fails 1, holds 2." in section(text, "C4")
 
 
-def test_a_claim_that_waits_shows_the_task_it_has(text):
+def test_a_claim_that_waits_shows_the_task_it_has_and_one_command_for_the_rest(text):
     found = section(text, "C9")
-    assert "**Not enough runs.** All runs are there on 1 of 4 tasks." in found
+    assert "complete on 1 of 4 tasks; 4 tests: not decided 2, holds 2." in found
     assert "| BallInCupExplore | final return, episodes 91-110: sac_deep − sac | " in found
     assert "0.800 [0.800, 0.800] | above 0 | holds | 3 |" in found
     assert "0.400 [−0.594, 1.394] | above 0 | not decided | 3 |" in found
-    assert "12 tests without a common seed." in found
-    assert "- `sac` has no runs on ReacherExplore, FingerExplore, WalkerExplore" in found
-    left = "- `sac` on BallInCupExplore: 1 finished run of 45 episodes, 110 needed (seed 3)"
-    assert found.count(left) == 1 and "*Left out.*" in found
+    lacking = "`sac_deep` on 3 tasks, `sac` on 3 tasks, `sac_bbe` on 3 tasks"
+    assert f"*Missing.* {lacking}: 3 seeds in common are needed.\n" in found
+    assert found.count("explore-suite sweep") == 1
+    assert "*Too short.* `sac` on BallInCupExplore, seed 3: 45 of 110 episodes. " in found
 
 
-def test_what_is_left_out_of_a_claim_that_waits_is_told_with_what_it_lacks(text):
-    found = section(text, "C7")
-    told = ("1 finished run of 0 episodes, 110 needed (seed 1); "
-            "1 unfinished run of 3 episodes, 110 needed (seed 0)")  # fmt: skip
-    assert f"- `sac` has no runs that count on WalkerWalk: {told}" in found
-
-
-def test_the_notes_say_what_the_numbers_cannot(text):
-    head = " ".join(text.partition("## Summary")[0].split())
+def test_the_notes_agree_with_the_code():
+    notes = " ".join(reproduction.notes().split())
+    window, budgets = lookup("WalkerWalk").score_window, {
+        task: budget("cpu", "sac", task)
+        for task in ("WalkerWalk", "HallwayLocalOptimum", "HallwayAdversarial")
+    }  # fmt: skip
+    share = hypothesis_tests.measure_share(
+        "", Sample("a", "WalkerWalk", pd.Series([1.0] * 3)), Limits()
+    )
     for words in (
-        "they were written with the published numbers and a prototype in sight",
-        '"final" is episodes 91-110',
-        "C7, the comparisons with SAC of C11 and those of final returns of C12 are then the same",
-        "Hallways are judged by episodes 91-100 (HallwayLocalOptimum) and within 60 episodes",
-        "where the paper plots 300 and 100",
-        "level 1 − 0.05 / (number of the claim's tests)",
-        "best return known or its bound",
-        "in about 24, 2 and 1 with 3, 5 and 8 seeds",
+        f"with {MIN_SEEDS} common seeds or more",
+        f"the limit is {hypothesis_tests.TOLERANCE} of the scale",
+        f"level 1 − {hypothesis_tests.ALPHA} / (number of the claim's tests)",
+        f"over the last {FINAL_EPISODES} evaluations",
+        f"3 of 3 runs give [{share.estimate.low:.2f}, {share.estimate.high:.0f}]",
+        f"control tasks have {budgets['WalkerWalk']} episodes",
+        f'"final" is episodes {window[0]}-{window[1]}',
+        f"HallwayLocalOptimum has {budgets['HallwayLocalOptimum']} episodes",
+        f"HallwayAdversarial {budgets['HallwayAdversarial']},",
     ):
-        assert words in head
+        assert words in notes
+
+
+def test_the_notes_are_part_of_the_report(text):
+    assert f"\n\n{reproduction.notes()}\n\n## Summary\n" in text
 
 
 def test_with_preset_cpu_final_returns_are_scores():
     assert budget("cpu", "sac", "WalkerWalk") == lookup("WalkerWalk").score_window[1] == 110
     found = invented.evidence(invented.SCENARIOS["C12"][2]())
     tests = {
-        name: {(part.task, dict(part.sides).keys() >= {"sac"}): part.found
-               for part in CLAIMS[name](found).parts if "mean return" not in part.what}
+        name: {(test.task, dict(test.sides).keys() >= {"sac"}): test.estimate
+               for test in CLAIMS[name].judge(found).tests if "mean return" not in test.name}
         for name in ("C7", "C11", "C12")
     }  # fmt: skip
     assert all(tests["C12"][key] == value for key, value in tests["C7"].items())
@@ -168,7 +192,7 @@ def test_ours_is_the_mean_at_that_episode():
 
 def test_an_empty_store_lacks_everything(tmp_path):
     found = report(tmp_path / "nowhere", tmp_path)
-    assert "- Runs: 0, of which 0 finished" in found
+    assert "- Runs: 0, all finished.\n" in found
     assert found.count("**not enough runs**") == len(CLAIMS) + 1  # and the explanation
     assert "nan" not in found
 
@@ -185,48 +209,50 @@ def test_a_strangers_source_cannot_write_into_the_page(tmp_path):
     assert "y" * 100 not in found
 
 
-def test_a_new_claim_is_one_function_and_two_lines(monkeypatch, mixed, tmp_path, caplog):
-    def sac_scores(evidence):
-        """SAC earns something on BallInCupExplore.
+def test_a_store_of_random_runs_alone_has_not_enough_for_any_claim(tmp_path):
+    invented.write(tmp_path, [invented.run("random", "GridWorld", s, 300, float) for s in range(3)])
+    found = report(tmp_path, tmp_path)
+    assert "- Runs: 3, all finished.\n" in found
+    assert all("| **not enough runs** |" in row for row in rows(found).values())
 
-        Its mean final return is above 0.05.
-        """
-        final = evidence.final("sac", "BallInCupExplore", 110)
+
+def test_a_new_claim_is_one_function_and_one_entry(monkeypatch, mixed, tmp_path, caplog):
+    def sac_scores(evidence):
+        final = evidence.final_return("sac", "BallInCupExplore", 110)
         return all_of([measure("final return", final, Limits(0.05))])
 
-    monkeypatch.setitem(CLAIMS, "C99", sac_scores)
-    monkeypatch.setitem(SOURCES, "C99", "Nowhere")
+    claim = Claim("SAC earns something.", "Its final return is above 0.05.", "Nowhere", sac_scores)
+    monkeypatch.setitem(CLAIMS, "C99", claim)
     with caplog.at_level(logging.INFO):
-        found = report(mixed, tmp_path)
-    assert (
-        "SAC earns something on BallInCupExplore. **Holds.** All runs are there on 1 of 1" in found
-    )
-    assert "*Source.* Nowhere." in section(found, "C99")
-    assert "*Criterion.* Its mean final return is above 0.05." in section(found, "C99")
+        found = section(report(mixed, tmp_path), "C99")
+    assert "SAC earns something. **Holds:** complete on 1 of 1 task; 1 test: holds 1.\n" in found
+    assert "*Source.* Nowhere.\n" in found
+    assert "*Criterion.* Its final return is above 0.05.\n" in found
     assert "  18/18 C99: holds" in caplog.messages
 
 
-def test_the_summary_lists_no_tests_that_decide_nothing(tmp_path):
-    """C14 is decided by means over the suite; tests by task fail here, and are shown below only."""
-    levels = {"sac_bbe": invented.FAIR} | invented._SCALES
-    runs = invented.steady(levels, SUITE[1:], 110)
-    runs += invented.steady(levels | {"sac_bbe.scale_10": invented.GOOD}, SUITE[:1], 110)
-    verdict = CLAIMS["C14"](invented.evidence(runs))
-    shown = reproduction._key_numbers(verdict)
-    assert shown.count("all tasks, ") == 3 and "more below" not in shown
-    (table,) = reproduction._tests([*verdict.parts, *verdict.beside])
-    assert table.count("\n| ") == 1 + 3 + 8 * 3
+def test_tests_that_decide_nothing_are_in_the_section_only(tmp_path):
+    """C14 is decided by means over the suite; tests by task fail here."""
+    levels = {"sac_bbe": invented.FAIR} | invented.SCALES
+    runs = invented.steady(levels, CONTROL[1:], 110)
+    runs += invented.steady(levels | {"sac_bbe.scale_10": invented.GOOD}, CONTROL[:1], 110)
+    invented.write(tmp_path, runs)
+    found = report(tmp_path, tmp_path)
+    assert "**holds** | score, sac_bbe − sac_bbe.scale_0.01, all tasks: " in rows(found)["C14"]
+    assert "**Holds:** complete on 8 of 8 tasks; 3 tests: holds 3." in section(found, "C14")
+    assert len(re.findall("^[|] (?!---)", section(found, "C14"), re.M)) == 1 + 3 + 8 * 3
 
 
-def test_the_summary_shows_a_failure_that_is_none_among_many():
-    runs = invented._by_task(ORIGINAL, (invented.EQUAL,) * 3 + ((-0.36, -0.3, -0.24),))
+def test_the_summary_shows_a_failure_that_does_not_survive_correction():
+    differences = (invented.EQUAL,) * 3 + ((-0.36, -0.3, -0.24),)
+    runs = invented.bonus_against_sac(ORIGINAL, differences)
     renamed = [run._replace(header=dataclasses.replace(
         run.header, agent=run.header.agent.replace("bbe", "deep"))) for run in runs]  # fmt: skip
-    verdict = CLAIMS["C7"](invented.evidence(renamed))
-    assert [str(part.outcome) for part in verdict.parts] == ["holds"] * 3 + ["fails"]
+    verdict = CLAIMS["C7"].judge(invented.evidence(renamed))
+    assert [str(test.outcome) for test in verdict.tests] == ["holds"] * 3 + ["fails"]
     assert verdict.outcome == "not decided"
-    shown = reproduction._key_numbers(verdict)
-    assert shown.startswith("4 tests; fails: 1, holds: 3<br>WalkerWalk, final return")
+    shown = reproduction.key_result(verdict)
+    assert shown == "final return, sac_deep − sac, WalkerWalk: −0.300 [−0.449, −0.151]"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +265,6 @@ def test_numbers_have_a_true_minus_and_none_before_zero(value, digits, text):
 
 def test_estimates_without_enough_seeds_have_no_interval():
     assert (
-        reproduction.estimate(Estimate(1.0, float("nan"), float("nan"), 2), 1)
-        == "1.0 (no interval)"
+        reproduction.written(Estimate(1.0, float("nan"), float("nan"), 2), 1) == "1.0 (no interval)"
     )
-    assert reproduction.estimate(Estimate(1.0, 0.5, 2.0, 3), 1) == "1.0 [0.5, 2.0]"
+    assert reproduction.written(Estimate(1.0, 0.5, 2.0, 3), 1) == "1.0 [0.5, 2.0]"
