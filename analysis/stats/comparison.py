@@ -101,7 +101,7 @@ def _estimate(arrays: Sequence[np.ndarray]) -> Estimate:
 def _sentence(
     found: Estimate, tasks: Sequence[str], kind: str, decided: tuple[str, str, str]
 ) -> str:
-    """The answer, with the number that it rests on; `decided` are its words above, below and near 0."""
+    """The answer and its number; `decided` are the words for above, below and near 0."""
     where = f"on {len(tasks)} {kind} task{'' if len(tasks) == 1 else 's'}"
     if found.seeds == 0:
         return f"No common seeds {where}."
