@@ -65,7 +65,7 @@ class Setting(NamedTuple):
             if type(word) in self.kinds:
                 return word
         for number in {int, float}.intersection(self.kinds):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, OverflowError):
                 if math.isfinite(value := number(text)):
                     return value
         raise UserError(f"{self.flag} must be {self.kind}, got {text!r}")

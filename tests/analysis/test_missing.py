@@ -28,26 +28,25 @@ def shell(command: str) -> list[list[str]]:
 @pytest.mark.parametrize("agent", ABLATIONS)
 def test_the_commands_for_variants_file_runs_under_the_labels_looked_for(agent):
     task = "ReacherExplore"
-    options = train_command.parse(train("cpu", agent, task, "0").split()[2:])
-    assert train_command.label(options) == agent and agent in VARIANTS
+    spec = train_command.spec_of(train_command.parse(train("cpu", agent, task, "0").split()[2:]))
+    assert spec.agent == agent and agent in VARIANTS
     base = resolve("cpu", agent.partition(".")[0], task)
     expected = {
         "sac_bbe.scale_0.1": lambda config: config.bonus_scale == 0.1,
         "sac_deep.kernel_triple": lambda config: config.bonus.kernel.width == pytest.approx(0.18),
         "sac_deep.rows_512": lambda config: config.bonus.kernel.max_rows == 512,
     }.get(agent, lambda config: config != base)
-    assert expected(options.config)
+    assert expected(spec.config)
 
 
 def made_by(lines_of_shell: list[str]) -> set[tuple[str, str, int]]:
     made = set()
     for name, *arguments in (call for line in lines_of_shell for call in shell(line)):
         if name == "sweep":
-            specs = sweep.specs(sweep._parser().parse_args(arguments))
-            made |= {(spec.agent, lookup(spec.task).name, spec.seed) for spec in specs}
+            specs = sweep.specs(sweep.parse(arguments))
         else:
-            options = train_command.parse(arguments)
-            made.add((train_command.label(options), options.task, options.seed))
+            specs = [train_command.spec_of(train_command.parse(arguments))]
+        made |= {(spec.agent, lookup(spec.task).name, spec.seed) for spec in specs}
     return made
 
 
