@@ -16,12 +16,15 @@ COMMANDS = {
         "explore_suite.cli.replay:main",
         "play a run's stored actions and check its returns",
     ),
-    "train": ("baselines.cli.train:main", "train an agent on a task; goes on if interrupted"),
+    "train": ("baselines.cli.train:main", "train one agent (resumes if interrupted)"),
     "sweep": (
         "baselines.cli.sweep:main",
-        "many runs: agents x tasks x seeds, what is missing of them",
+        "run all missing (agent, task, seed) combinations",
     ),
-    "verify": ("baselines.cli.verify:main", "run a run again and compare it row by row"),
+    "verify": (
+        "baselines.cli.verify:main",
+        "re-run a finished run and check that it reproduces",
+    ),
     "report": (
         "analysis.cli.report:main",
         "figures, leaderboard and reproduction report from runs",
@@ -30,7 +33,7 @@ COMMANDS = {
     "compare": ("analysis.cli.compare:main", "two methods: who explores better, at what cost"),
     "submit": ("analysis.cli.submit:main", "make a submission from finished runs of a store"),
     "validate": ("analysis.cli.validate:main", "check a submission; lists every problem"),
-    "agents": ("baselines.cli.agents:main", "the reference agents, their settings, how two differ"),
+    "agents": ("baselines.cli.agents:main", "the reference agents and their settings"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra
 

@@ -1,4 +1,4 @@
-"""`explore-suite agents`: the agents, their settings under a preset, and how two of them differ."""
+"""`explore-suite agents`: the reference agents, their settings, and how two agents differ."""
 
 import argparse
 import inspect
@@ -10,7 +10,14 @@ from baselines import AGENTS
 from baselines.settings import PRESETS, VARIANTS, algorithm, can_act, resolve
 from explore_suite.cli.console import say, table
 
-_TASKS = {None: "GridWorld", True: "GridWorld", False: "BallInCupExplore"}  # by kind of actions
+_TASKS = {None: "GridWorld", True: "GridWorld", False: "BallInCupExplore"}  # by Agent.discrete
+
+_EPILOG = """\
+examples:
+  explore-suite agents --task WalkerExplore
+  explore-suite agents --diff sac_deep sac_deep.rows_512
+  explore-suite agents --preset paper --json
+"""
 
 
 def main(arguments: list[str]) -> None:
@@ -64,7 +71,7 @@ def _resolve(agent: str, options: argparse.Namespace) -> Any:
 
 
 def _where(options: argparse.Namespace) -> str:
-    """Which task's, as kernels and kinds of actions belong to tasks."""
+    """The tasks whose settings are shown; kernels and kinds of actions depend on the task."""
     return f"on {options.task}" if options.task else f"on {_TASKS[False]} or {_TASKS[True]}"
 
 
@@ -92,9 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite agents",
         description="List the agents with their settings, or print how two agents differ.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--preset", choices=PRESETS, default="cpu", help="default: cpu")
-    parser.add_argument("--task", help="agents and settings for this task alone")
-    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print only what differs")
+    parser.add_argument("--task", help="only agents that can act in it, with its settings")
+    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print how two agents differ")
     parser.add_argument("--json", action="store_true", help="print the settings as JSON")
     return parser

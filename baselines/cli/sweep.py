@@ -3,14 +3,16 @@
 import argparse
 import logging
 import re
+import shlex
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from baselines.cli.train import RESULTS
-from baselines.settings import PRESETS, can_act, settings_of
+from baselines.cli.train import add_run_flags, run_options_of
+from baselines.settings import can_act
 from baselines.sweep.cells import Cell, cell_of, minutes, seconds_left, total_left
 from baselines.sweep.engine import Engine, LocalEngine, Sweep
+from baselines.training.flags import label, parse_config, split_config, train_flags
 from baselines.training.run import RunOptions, RunSpec
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
@@ -20,17 +22,33 @@ from explore_suite.tasks import BENCHMARK, lookup
 GROUPS = ("explore", "original", "hallway", "grid")
 ENGINES = ("local", "ray")
 MAX_SEEDS = 10_000
+_EPILOG = """\
+examples:
+  explore-suite sweep --agents sac sac_deep --tasks explore --seeds 0-4 --workers 4
+  explore-suite sweep --agents sac_deep --tasks explore --seeds 0-2 --variant wide \\
+    --config.explorer.hidden 512            # your own settings, filed under sac_deep.wide
+  explore-suite sweep --agents sac --tasks all --seeds 0-9 --print-commands > commands.txt
+    parallel --jobs 8 < commands.txt                                     # GNU parallel
+    sh -c "$(sed -n "${SLURM_ARRAY_TASK_ID}p" commands.txt)"             # a Slurm array job
+
+Run the same command again to resume: finished runs are skipped, unfinished ones resume. A run that
+fails stops no other. `explore-suite train --agent AGENT --task TASK --help` lists the settings.
+"""
 
 
 def main(arguments: list[str]) -> int:
-    """Runs what is missing; 0 if nothing failed, 1 if cells failed, 130 if interrupted."""
-    options = _parser().parse_args(arguments)
+    """Runs what is missing; 0 if nothing failed, 1 if runs failed, 130 if interrupted."""
+    options = parse(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    _check(options)
+    run_options = run_options_of(options)
     store = ResultStore(options.results)
     cells = [cell_of(spec, store) for spec in specs(options)]
-    _refuse_other_settings(cells, store)
     missing = [cell for cell in cells if cell.state != "done"]
+    if options.print_commands:
+        for cell in missing:
+            flags = train_flags(cell.spec, store.root, run_options)
+            say(shlex.join(["explore-suite", "train", *flags]))
+        return 0
     say(f"{len(cells)} runs, {len(cells) - len(missing)} finished, {len(missing)} to do")
     if options.dry_run:
         _list(cells, options.workers or 1)
@@ -38,19 +56,45 @@ def main(arguments: list[str]) -> int:
     if not missing:
         return 0
     _check_writable(options.results)
-    return Sweep(cells, _engine(options, store), options.workers or len(cells)).run()
+    engine = _engine(options, store, run_options)
+    return Sweep(cells, engine, options.workers or len(cells)).run()
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options of the command; `config` has the --config.* flags as name -> text."""
+    config, others = split_config(arguments)
+    options = _parser().parse_args(others, argparse.Namespace(config=config))
+    if options.workers is None and options.engine == "local":
+        options.workers = 2
+    if options.workers is not None and options.workers < 1:
+        raise UserError(f"--workers must be at least 1, got {options.workers}")
+    if options.gpus_per_run is None:
+        options.gpus_per_run = float(options.device.startswith("cuda"))
+    if options.gpus_per_run < 0:
+        raise UserError(f"--gpus-per-run must be 0 or more, got {options.gpus_per_run:g}")
+    return options
 
 
 def specs(options: argparse.Namespace) -> list[RunSpec]:
-    """Seeds outermost, so that every cell gets one seed before any gets two."""
-    tasks = task_names(options.tasks)
+    """All runs; seeds outermost, so that every agent and task gets one seed before any gets two."""
+    preset, tasks = options.preset, task_names(options.tasks)
     pairs = [(agent, task) for task in tasks for agent in options.agents if can_act(agent, task)]
     if not pairs:
         raise UserError("none of these agents can act in any of these tasks")
+    configs = {}
+    for agent, task in dict.fromkeys(pairs):
+        config = parse_config(preset, agent, task, options.config)
+        name = label(preset, agent, task, config, options.variant)
+        if (name, task) in configs:
+            raise UserError(
+                f"two of these agents would be filed under {name}; sweep them one at a time, each "
+                "with a --variant name of its own"
+            )
+        configs[name, task] = config
     return [
-        RunSpec.of(agent, task, seed, options.preset, options.episodes)
+        RunSpec.of(name, task, seed, preset, options.episodes, config)
         for seed in seeds(options.seeds)
-        for agent, task in dict.fromkeys(pairs)
+        for (name, task), config in configs.items()
     ]
 
 
@@ -83,29 +127,6 @@ def seeds(text: str) -> list[int]:
     return list(chosen)
 
 
-def _check(options: argparse.Namespace) -> None:
-    if options.workers is None and options.engine == "local":
-        options.workers = 2
-    if options.workers is not None and options.workers < 1:
-        raise UserError(f"--workers must be at least 1, got {options.workers}")
-    if options.gpus_per_run is None:
-        options.gpus_per_run = float(options.device.startswith("cuda"))
-    if options.gpus_per_run < 0 or not options.checkpoint_minutes >= 0:
-        raise UserError("--gpus-per-run and --checkpoint-minutes cannot be negative")
-
-
-def _refuse_other_settings(cells: list[Cell], store: ResultStore) -> None:
-    """A finished run of another budget or config is neither done nor to be overwritten."""
-    for cell in cells:
-        header = store.header(cell.spec.key) if cell.state == "done" else None
-        wanted = cell.spec.episodes, cell.spec.settings
-        if header is not None and (header.episodes, settings_of(header)) != wanted:
-            raise UserError(
-                f"{store.path(cell.spec.key, '.json')} is finished with another budget or other "
-                "settings; remove it, or name another place with --results"
-            )
-
-
 def _check_writable(root: Path) -> None:
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -114,10 +135,7 @@ def _check_writable(root: Path) -> None:
         raise UserError(f"cannot write to {root}: {error.strerror}") from error
 
 
-def _engine(options: argparse.Namespace, store: ResultStore) -> Engine:
-    run_options = RunOptions(
-        device=options.device, checkpoint_seconds=60 * options.checkpoint_minutes
-    )
+def _engine(options: argparse.Namespace, store: ResultStore, run_options: RunOptions) -> Engine:
     if options.engine == "local":
         return LocalEngine(store, run_options)
     try:
@@ -144,20 +162,50 @@ def _list(cells: list[Cell], at_a_time: int) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite sweep",
-        description="Run all combinations that are not finished; started again, it goes on.",
+        usage="explore-suite sweep --agents AGENT ... --tasks TASK ... [options]",
+        description="Run all missing combinations of agents, tasks and seeds.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--agents", nargs="+", required=True, help="names of `explore-suite agents`")
-    add("--tasks", nargs="+", required=True, help=f"tasks, or groups: {', '.join(GROUPS)}, all")
+    add("--agents", nargs="+", required=True, metavar="AGENT", help="see `explore-suite agents`")
+    add(
+        "--tasks",
+        nargs="+",
+        required=True,
+        metavar="TASK",
+        help=f"see `explore-suite list`; or groups: {', '.join(GROUPS)}, all",
+    )
     add("--seeds", default="0", help="e.g. 0-7 or 0,2,5 (default: 0)")
-    add("--preset", choices=PRESETS, default="cpu", help="default: cpu")
-    add("--episodes", type=int, help="training episodes (default: the preset's)")
-    add("--workers", type=int, help="runs at a time (default: 2; with Ray, what the cluster fits)")
-    add("--results", type=Path, default=RESULTS, help=f"default: {RESULTS}")
-    add("--device", default="cpu", help="cpu or cuda (default: cpu)")
-    add("--checkpoint-minutes", type=float, default=3.0, help="between checkpoints (default: 3)")
-    add("--dry-run", action="store_true", help="only list what is to do")
-    add("--engine", choices=ENGINES, default="local", help="this machine or a Ray cluster")
-    add("--address", default="auto", help="of the Ray cluster (default: the one of this machine)")
-    add("--gpus-per-run", type=float, help="e.g. 0.25: four runs share one GPU of the Ray cluster")
+    add_run_flags(parser)
+    add("--dry-run", action="store_true", help="only list the missing runs and estimate the time")
+    add(
+        "--print-commands",
+        action="store_true",
+        help="only print one `explore-suite train` command per missing run",
+    )
+    add(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="runs at a time (default: 2; with Ray, as many as the cluster fits)",
+    )
+    add(
+        "--engine",
+        choices=ENGINES,
+        default="local",
+        help="run on this machine or on a Ray cluster (default: local)",
+    )
+    add(
+        "--address",
+        default="auto",
+        help="of the Ray cluster (default: the one that this machine belongs to)",
+    )
+    add(
+        "--gpus-per-run",
+        type=float,
+        metavar="GPUS",
+        help="e.g. 0.25 for four runs per GPU of the Ray cluster (default: 1 with cuda)",
+    )
     return parser

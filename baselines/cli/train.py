@@ -1,125 +1,175 @@
-"""`explore-suite train`: the flags, the progress and the optional TensorBoard of one run."""
+"""`explore-suite train`: train one agent on one task, with progress and optional TensorBoard."""
 
 import argparse
 import logging
 import sys
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import tyro
 from tqdm import tqdm
 
 from baselines.runner import EpisodeResult, Trainer
-from baselines.settings import VARIANTS, algorithm, resolve
+from baselines.settings import PRESETS, resolve
+from baselines.training.flags import label, parse_config, settings, split_config
 from baselines.training.run import RunOptions, RunSpec, require_device, train
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
 from explore_suite.runs.protocol import RunLog
-from explore_suite.runs.store import ResultStore
+from explore_suite.runs.store import DEFAULT_STORE, ResultStore
 from explore_suite.tasks import lookup
 
-RESULTS = Path("results/runs")
+_EPILOG = """\
+examples:
+  explore-suite train --agent sac_deep --task WalkerExplore --seed 1
+  explore-suite train --agent sac_deep --task WalkerExplore --variant wide \\
+    --config.explorer.hidden 512            # your own settings, filed under sac_deep.wide
+  explore-suite train --agent sac_deep --task WalkerExplore --help    # lists every setting
 
-
-@dataclass(frozen=True)
-class Options:
-    """Train an agent on a task. Started again, an interrupted run goes on where it was.
-
-    With --agent and --task, --help also lists every setting of the agent as a flag --config.NAME.
-    """
-
-    agent: str
-    """One of `explore-suite agents`."""
-    task: str
-    """One of `explore-suite list`."""
-    seed: int = 0
-    """Fixes everything random."""
-    preset: str = "cpu"
-    """`cpu` for one core of a laptop, `paper` for the published setting."""
-    variant: str | None = None
-    """Name for settings of your own: the run is filed under AGENT.VARIANT."""
-    episodes: int | None = None
-    """Training episodes; None means the preset's."""
-    results: Path = RESULTS
-    """Folder of the run's files."""
-    tensorboard: Path | None = None
-    """Also write TensorBoard events into this folder."""
-    capture_video: bool = False
-    """Film evaluations 1, 2, 9, 28, 65 ... into RESULTS/.videos."""
-    device: str = "cpu"
-    """`cpu` or `cuda`."""
-    threads: int = 1
-    """Torch threads; more rarely help."""
-    checkpoint_minutes: float = 3.0
-    """Time between checkpoints, which are made at ends of episodes."""
-    overwrite: bool = False
-    """Run a finished run again, from the start."""
-    restart: bool = False
-    """Begin an unfinished run anew where its checkpoints are damaged."""
+An interrupted run resumes when the same command is run again, and its rows are those of an
+undisturbed run. A finished run is lengthened by a larger --episodes if it was made with
+--keep-checkpoint.
+"""
 
 
 def main(arguments: list[str]) -> int:
-    """Runs or continues one run; 0 when it is finished, 130 when it was interrupted."""
+    """Runs or resumes one run; 0 when it is finished, 130 when it was interrupted."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("absl").setLevel(logging.WARNING)  # dm_control talks of rendering otherwise
     options = parse(arguments)
-    _check(options)
-    spec = RunSpec.of(
-        label(options), options.task, options.seed, options.preset, options.episodes, options.config
-    )
-    run_options = RunOptions(
-        options.device, options.threads, 60 * options.checkpoint_minutes,
-        options.overwrite, options.restart, options.capture_video,
+    if options.help:
+        _print_help(options)
+        return 0
+    spec = spec_of(options)
+    run_options = replace(
+        run_options_of(options), overwrite=options.overwrite, restart=options.restart,
+        capture_video=options.capture_video,
     )  # fmt: skip
+    require_device(options.device, f"--device {options.device}")
     store = ResultStore(options.results)
     with Progress(spec, options.tensorboard) as progress:
         finished = train(spec, store, run_options, progress)
     path = store.path(spec.key, ".csv")
-    again = "the same command" + (" without --overwrite" if options.overwrite else "")
-    say(f"Finished: {path}" if finished else f"Interrupted. Run {again} again to resume ({path}).")
-    return 0 if finished else 130
+    if finished:
+        say(f"Finished: {path}")
+        return 0
+    again = "again without --overwrite" if options.overwrite else "again"
+    say(f"Interrupted. Run the same command {again} to resume ({path}).")
+    return 130
 
 
-def _check(options: Any) -> None:
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options of the command; `config` has the --config.* flags as name -> text."""
+    config, others = split_config(arguments)
+    return _parser().parse_args(others, argparse.Namespace(config=config))
+
+
+def spec_of(options: argparse.Namespace) -> RunSpec:
+    """The run that the options ask for."""
+    if not options.agent or not options.task:
+        raise UserError("--agent and --task are needed, e.g. --agent sac_deep --task WalkerExplore")
+    what = options.preset, options.agent, options.task
+    config = parse_config(*what, options.config)
+    name = label(*what, config, options.variant)
+    return RunSpec.of(name, options.task, options.seed, options.preset, options.episodes, config)
+
+
+def add_run_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags that `train` and `sweep` share; `split_config` reads --config.*."""
+    add = parser.add_argument
+    add(
+        "--preset",
+        choices=PRESETS,
+        default="cpu",
+        help="cpu for one core of a laptop, paper for the published setting (default: cpu)",
+    )
+    add("--episodes", type=int, help="training episodes (default: the preset's)")
+    add("--config.NAME", metavar="VALUE", help="change a setting of the agent; needs --variant")
+    add("--variant", metavar="NAME", help="file runs with your own settings under AGENT.NAME")
+    add(
+        "--results",
+        type=Path,
+        default=DEFAULT_STORE,
+        metavar="FOLDER",
+        help=f"where the runs are written (default: {DEFAULT_STORE})",
+    )
+    add("--device", default="cpu", help="cpu or cuda (default: cpu)")
+    add(
+        "--threads",
+        type=int,
+        default=1,
+        help="torch threads of a run; more rarely help (default: 1)",
+    )
+    add(
+        "--checkpoint-minutes",
+        type=float,
+        default=3.0,
+        metavar="MINUTES",
+        help="time between checkpoints (default: 3)",
+    )
+    add(
+        "--keep-checkpoint",
+        action="store_true",
+        help="keep the last checkpoint of a finished run, so that it can be lengthened",
+    )
+
+
+def run_options_of(options: argparse.Namespace) -> RunOptions:
+    """How to run, by the flags that `train` and `sweep` share."""
     if options.threads < 1 or not options.checkpoint_minutes >= 0:
         raise UserError("--threads must be at least 1, and --checkpoint-minutes 0 or more")
-    require_device(options.device, f"--device {options.device}")
-
-
-def label(options: Any) -> str:
-    """What the run is filed under: settings of one's own never mix with the preset's results."""
-    if options.config == resolve(options.preset, options.agent, options.task):
-        if options.variant:
-            raise UserError("--variant names settings that differ from the preset's; none do")
-        return options.agent
-    if not options.variant:
-        raise UserError("settings differ from the preset's; --variant NAME keeps the run apart")
-    name = f"{algorithm(options.agent)}.{options.variant}"
-    if name in VARIANTS:
-        raise UserError(f"{name} is a variant of ours with other settings; choose another name")
-    return name
-
-
-def parse(arguments: list[str]) -> Any:
-    """Options with the agent's whole config as typed flags, `--config.tau 0.01` and so on."""
-    first = argparse.ArgumentParser(add_help=False)
-    first.add_argument("--agent", default="")
-    first.add_argument("--task", default="")
-    first.add_argument("--preset", default="cpu")
-    known, _ = first.parse_known_args(arguments)
-    if not known.agent or not known.task:
-        if not {"-h", "--help"} & set(arguments):
-            raise UserError(
-                "--agent and --task are needed, e.g. --agent sac_deep --task WalkerExplore"
-            )
-        return tyro.cli(Options, prog="explore-suite train", args=arguments)
-    config = resolve(known.preset, known.agent, lookup(known.task).id)
-    flags = make_dataclass(
-        "Flags", [("config", type(config), field(default=config))], bases=(Options,), frozen=True
+    return RunOptions(
+        options.device, options.threads, 60 * options.checkpoint_minutes, options.keep_checkpoint
     )
-    purpose = (Options.__doc__ or "").splitlines()[0]
-    return tyro.cli(flags, prog="explore-suite train", args=arguments, description=purpose)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="explore-suite train",
+        usage="explore-suite train --agent AGENT --task TASK [options]",
+        description="Train one agent on one task. Resumes an interrupted run.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        add_help=False,  # with an agent and a task, the help also lists the settings
+    )
+    add = parser.add_argument
+    add(
+        "-h",
+        "--help",
+        action="store_true",
+        help="show this help; with --agent and --task also every setting",
+    )
+    add("--agent", help="one of `explore-suite agents`")
+    add("--task", help="one of `explore-suite list`")
+    add("--seed", type=int, default=0, help="seed of everything random (default: 0)")
+    add_run_flags(parser)
+    add("--overwrite", action="store_true", help="run a finished run again, from scratch")
+    add(
+        "--restart",
+        action="store_true",
+        help="start an unfinished run from scratch if its checkpoints are damaged",
+    )
+    add("--tensorboard", type=Path, metavar="FOLDER", help="also write TensorBoard events there")
+    add(
+        "--capture-video",
+        action="store_true",
+        help="film evaluations 1, 2, 9, 28, 65, ... into RESULTS/.videos",
+    )
+    return parser
+
+
+def _print_help(options: argparse.Namespace) -> None:
+    """The help of the command, with every setting of the agent on the task if both are given."""
+    parser = _parser()
+    if options.agent and options.task:
+        group = parser.add_argument_group(
+            f"settings of {options.agent} on {options.task}, preset {options.preset}"
+        )
+        for setting in settings(resolve(options.preset, options.agent, options.task)).values():
+            about = f"{setting.about} (default: {setting.text})".replace("%", "%%")
+            group.add_argument(setting.flag, metavar=setting.kind, help=about)
+    parser.print_help()
 
 
 class Progress:
@@ -129,7 +179,7 @@ class Progress:
         """Nothing is shown before the first episode."""
         self.spec = spec
         self._bar: tqdm | None = None
-        self._board = _board(tensorboard / spec.key.path) if tensorboard else None
+        self._tensorboard = _tensorboard(tensorboard / spec.key.path) if tensorboard else None
 
     def __enter__(self) -> "Progress":
         return self
@@ -137,8 +187,8 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
-        if self._board is not None:
-            self._board.close()
+        if self._tensorboard is not None:
+            self._tensorboard.close()
 
     def __call__(self, trainer: Trainer, result: EpisodeResult) -> None:
         """Shows one episode."""
@@ -151,8 +201,8 @@ class Progress:
         if "explore_bonus" in info:
             shown["bonus"] = f"{info['explore_bonus']:.2f}"
         self._show(trainer.log, shown)
-        if self._board is not None:
-            _write_board(self._board, result)
+        if self._tensorboard is not None:
+            _write_scalars(self._tensorboard, result)
 
     def _show(self, log: RunLog, shown: dict[str, str]) -> None:
         speed = log.env_steps / max(log.seconds, 1e-9)
@@ -173,7 +223,7 @@ class Progress:
         )  # fmt: skip
 
 
-def _board(folder: Path) -> Any:
+def _tensorboard(folder: Path) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
@@ -181,7 +231,7 @@ def _board(folder: Path) -> Any:
     return SummaryWriter(str(folder))
 
 
-def _write_board(board: Any, result: EpisodeResult) -> None:
+def _write_scalars(writer: Any, result: EpisodeResult) -> None:
     """The tags of Stable-Baselines3, one alias of CleanRL's, and `explore/` for our own."""
     train_row, eval_row, info = result
     scalars = {
@@ -199,4 +249,4 @@ def _write_board(board: Any, result: EpisodeResult) -> None:
     names = {"alpha": "train/ent_coef", "explore_bonus": "explore/bonus_mean"}
     scalars |= {names.get(name, f"train/{name}"): value for name, value in info.items()}
     for tag, value in scalars.items():
-        board.add_scalar(tag, value, train_row.env_steps)
+        writer.add_scalar(tag, value, train_row.env_steps)

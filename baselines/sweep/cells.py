@@ -1,4 +1,4 @@
-"""How far a sweep has come: its cells, what they still need, and the board that shows both."""
+"""The cells of a sweep (one run each), estimates of the time left, and the progress table."""
 
 import math
 import sys
@@ -9,39 +9,38 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from baselines.training.run import RunSpec
+from baselines.training.run import RunSpec, check_finished
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
-from explore_suite.runs.format import read_rows
+from explore_suite.runs.format import Header, read_rows
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import lookup
 
 STATES = ("running", "done", "failed", "waiting")
-LOCKED, DONE_ELSEWHERE = "locked", "done elsewhere"  # what another process is doing, or has done
-_LINE_SECONDS = 60.0  # between two lines where nothing but time has passed
-# Rough seconds per episode of preset `cpu` on one core: a guide for the estimate until a run has
-# been timed, and nothing else.
+LOCKED, DONE_ELSEWHERE = "locked", "done elsewhere"  # another process writes it, or finished it
+_LINE_SECONDS = 60.0  # between two lines of progress when no run starts or ends
+# Rough seconds per episode of preset `cpu` on one core: the estimate until a run has been timed.
 _ROUGH_SECONDS = {"sac": 2.5, "sac_bbe": 3.2, "sac_2q": 4.9, "sac_deep": 7.3, "ddqn": 0.6,
                   "ddqn_bbe": 0.6, "ddqn_deep": 1.4, "random": 0.2}  # fmt: skip
 
 
 class Reached(NamedTuple):
-    """How far a run is."""
+    """How far a run is: its last evaluation."""
 
     episode: int = 0
-    return_: float = math.nan  # of the last evaluation
+    return_: float = math.nan
     seconds: float = 0.0
 
 
 @dataclass(eq=False)
 class Cell:
-    """One run of the sweep, and what has become of it."""
+    """One run of a sweep and its state."""
 
     spec: RunSpec
     log: Path
     state: str = "waiting"  # one of STATES, LOCKED or DONE_ELSEWHERE
     reached: Reached = Reached()
-    why: str = ""  # of a failed cell: what it said last
+    why: str = ""  # the last line of a failed cell's output
 
     @property
     def name(self) -> str:
@@ -50,33 +49,37 @@ class Cell:
 
 
 def cell_of(spec: RunSpec, store: ResultStore) -> Cell:
-    """The cell of a run, as the store knows it."""
-    state = "done" if is_finished(store, spec) else "waiting"
+    """The cell of a run, as the store has it.
+
+    A UserError if the run is finished with other settings, or with a budget that is larger or that
+    it cannot be lengthened from.
+    """
+    held = _finished_header(store, spec)
+    if held is not None:
+        check_finished(held, spec, store)
+    state = "done" if held is not None and held.episodes == spec.episodes else "waiting"
     log = store.root / ".logs" / spec.key.path.with_suffix(".log")
     return Cell(spec, log, state, reached(store, spec))
 
 
 def is_finished(store: ResultStore, spec: RunSpec) -> bool:
-    """Whether a run is finished and all of it is there."""
-    try:
-        run = store.run(spec.key)
-    except UserError:  # the run itself will say what is wrong with its files
-        return False
-    return run is not None and run.header.finished
+    """Whether a run is finished, with all of its budget and all of its rows."""
+    held = _finished_header(store, spec)
+    return held is not None and held.episodes >= spec.episodes
 
 
 def reached(store: ResultStore, spec: RunSpec) -> Reached:
-    """How far a run is by its file; nowhere if that is missing or unreadable."""
+    """How far a run is by its CSV; episode 0 if that is missing or unreadable."""
     try:
         rows = read_rows(store.path(spec.key, ".csv"), finished=False)
-    except (UserError, OSError):  # the run itself will say what is wrong with its file
+    except (UserError, OSError):  # the run itself reports what is wrong with its file
         return Reached()
     evals = [row for row in rows[-2:] if row.phase == "eval"]
     return Reached(evals[-1].episode, evals[-1].return_, evals[-1].seconds) if evals else Reached()
 
 
 def seconds_left(cells: list[Cell]) -> dict[Cell, float]:
-    """What each cell still needs: by its own pace, else that of its like, else a rough table."""
+    """Time that each cell still needs, by its own pace, that of its like, or a rough table."""
     paces = defaultdict(list)
     for cell in cells:
         if cell.reached.episode:
@@ -99,20 +102,20 @@ def total_left(cells: list[Cell], at_a_time: int) -> float:
 
 
 def minutes(seconds: float) -> str:
-    """Minutes with one digit behind the point."""
+    """Seconds as minutes with one decimal."""
     return f"{seconds / 60:.1f}"
 
 
-class Board:
-    """A live table on a terminal; elsewhere, or without rich, a line now and then."""
+class ProgressTable:
+    """A live table on a terminal; elsewhere, or without rich, a line of progress now and then."""
 
     def __init__(self, cells: list[Cell]) -> None:
         """Shows nothing before `show`."""
         self.cells = cells
         self._live = _live()
-        self._counts, self._said = "", 0.0
+        self._counts, self._printed = "", 0.0  # the last line, without its estimate, and its time
 
-    def __enter__(self) -> "Board":
+    def __enter__(self) -> "ProgressTable":
         if self._live is not None:
             self._live.start()
         return self
@@ -122,18 +125,27 @@ class Board:
             self._live.stop()
 
     def show(self) -> None:
-        """Brings the table up to date, or says a line if there is news or none was said lately."""
+        """Updates the table, or prints a line if a run started or ended or the last line is old."""
         states = [cell.state for cell in self.cells]
         rare = [state for state in (LOCKED, DONE_ELSEWHERE) if state in states]
         counts = ", ".join(f"{states.count(state)} {state}" for state in (*STATES, *rare))
         running = states.count("running")
         left = f"; about {minutes(total_left(self.cells, running))} min left" if running else ""
         if self._live is not None:
-            news = _table(counts + left, self.cells) if running else counts
-            self._live.update(news, refresh=True)
-        elif counts != self._counts or time.monotonic() - self._said > _LINE_SECONDS:
+            content = _table(counts + left, self.cells) if running else counts
+            self._live.update(content, refresh=True)
+        elif counts != self._counts or time.monotonic() - self._printed > _LINE_SECONDS:
             say(counts + left)
-            self._counts, self._said = counts, time.monotonic()
+            self._counts, self._printed = counts, time.monotonic()
+
+
+def _finished_header(store: ResultStore, spec: RunSpec) -> Header | None:
+    """The header of a run that is finished, whatever its budget; None if rows of it are missing."""
+    try:
+        run = store.run(spec.key)
+    except UserError:  # the run itself reports what is wrong with its files
+        return None
+    return run.header if run is not None and run.header.finished else None
 
 
 def _kind(cell: Cell) -> tuple[str, str]:
@@ -151,7 +163,7 @@ def _live() -> Any:
 
 
 def _table(title: str, cells: list[Cell]) -> Any:
-    """The running cells as a table of rich."""
+    """The running cells, as a table of the package rich."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -1,4 +1,9 @@
-"""The loop of a sweep: cells to an engine, a few at a time, until all are over."""
+"""The loop of a sweep, and its default engine: one process of this machine per run.
+
+Sweep          starts cells, a few at a time, and reports what became of them
+Engine         what it asks of an engine; baselines/sweep/ray.py has the other one
+LocalEngine    runs each cell as `explore-suite train` in a process with its own log
+"""
 
 import os
 import signal
@@ -6,7 +11,8 @@ import subprocess
 import time
 from typing import BinaryIO, Protocol
 
-from baselines.sweep.cells import DONE_ELSEWHERE, LOCKED, Board, Cell, is_finished, reached
+from baselines.sweep.cells import DONE_ELSEWHERE, LOCKED, Cell, ProgressTable, is_finished, reached
+from baselines.training.flags import train_flags
 from baselines.training.run import RunOptions
 from explore_suite.cli.console import say
 from explore_suite.errors import RunLockedError
@@ -14,6 +20,14 @@ from explore_suite.python_process import python_command
 from explore_suite.runs.store import ResultStore
 
 _POLL_SECONDS, _SHOW_SECONDS = 0.2, 1.0
+_LAST_BYTES = 4096  # of a log: enough for its last line
+_MAX_LINE = 500  # characters of it that are shown
+# What a process of the local engine executes. Until the run handles Ctrl-C, it ends the process at
+# once and silently: in the middle of importing numpy or torch it would leave a traceback.
+_WORKER = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "from baselines.sweep.worker import work; sys.exit(work())"
+)
 
 
 class Engine(Protocol):
@@ -21,43 +35,86 @@ class Engine(Protocol):
 
     @property
     def active(self) -> list[Cell]:
-        """Cells that were started and are not over."""
+        """Cells that were started and have not ended."""
 
     def start(self, cell: Cell) -> None:
-        """Begins or continues one run."""
+        """Starts or resumes one run."""
 
     def poll(self) -> None:
-        """Gives the cells that are over their new state."""
+        """Sets the state of the cells that have ended."""
 
     def progress(self) -> None:
-        """Brings what is known of the active cells up to date."""
+        """Updates how far the active cells are."""
 
     def stop(self, *, at_once: bool) -> None:
-        """Asks the active cells to end their episode and save themselves, or kills them."""
+        """Asks the active cells to end their episode and save a checkpoint, or kills them."""
 
     def close(self) -> None:
-        """Lets go of everything."""
+        """Releases everything."""
 
 
 class Sweep:
-    """So many cells at a time; a failure is reported and stops no other."""
+    """Runs cells on an engine, a few at a time; a failure is reported and stops no other."""
 
     def __init__(self, cells: list[Cell], engine: Engine, at_a_time: int) -> None:
         """Starts nothing yet."""
         self.cells, self.engine, self.at_a_time = cells, engine, at_a_time
-        self.interrupts = 0
-        self._stops = 0  # interrupts that the engine has been told of
+        self.interrupts = 0  # Ctrl-C or SIGTERM so far
+        self._passed_on = 0  # those of them that the engine knows of
 
     def run(self) -> int:
-        """Works until nothing is left; Ctrl-C lets the running cells save themselves first."""
+        """Runs until nothing is left or Ctrl-C; 0, or 1 if cells failed, or 130 if interrupted."""
         numbers = (signal.SIGINT, signal.SIGTERM)
         before = {number: signal.signal(number, self._interrupt) for number in numbers}
         try:
-            self._work()
+            self._loop()
         finally:
             self.engine.close()
             for number, handler in before.items():
                 signal.signal(number, handler)
+        return self._report()
+
+    def _loop(self) -> None:
+        shown = -_SHOW_SECONDS
+        with ProgressTable(self.cells) as table:
+            while self._step():
+                if time.monotonic() - shown >= _SHOW_SECONDS:
+                    self.engine.progress()
+                    table.show()
+                    shown = time.monotonic()
+                time.sleep(_POLL_SECONDS)
+            table.show()
+
+    def _step(self) -> bool:
+        """Collects what has ended and starts what fits; False when nothing is left to do."""
+        self._pass_interrupts_on()
+        self.engine.poll()
+        active = set(self.engine.active)
+        if not self.interrupts:
+            idle = [cell for cell in self._in_state("waiting") if cell not in active]
+            for cell in idle[: self.at_a_time - len(active)]:
+                self.engine.start(cell)
+        # A cell that could not be started leaves nothing active, and others still to be tried.
+        untried = bool(self._in_state("waiting")) and not self.interrupts
+        return bool(self.engine.active) or untried
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        # Only counted here: a signal handler must not call an engine in the middle of something.
+        self.interrupts += 1
+
+    def _pass_interrupts_on(self) -> None:
+        """The first interrupt lets the runs save a checkpoint and end, the second kills them."""
+        if self.interrupts > self._passed_on:
+            if not self._passed_on:
+                say(
+                    "Stopping after the running episodes (progress is saved). Press Ctrl-C again "
+                    "to quit at once."
+                )
+            self._passed_on = self.interrupts
+            self.engine.stop(at_once=self.interrupts > 1)
+
+    def _report(self) -> int:
+        """Names the cells that were not run to their end here; the exit code of the sweep."""
         for cell in self._in_state(DONE_ELSEWHERE):
             say(f"finished meanwhile by another process: {cell.name}")
         for cell in self._in_state(LOCKED):
@@ -68,78 +125,32 @@ class Sweep:
             if cell.why:
                 say(f"  {cell.why}")
         if self.interrupts:
-            say("interrupted; the same command goes on")
+            say("Interrupted. Run the same command again to resume.")
             return 130
         return int(bool(failed))
 
     def _in_state(self, state: str) -> list[Cell]:
         return [cell for cell in self.cells if cell.state == state]
 
-    def _work(self) -> None:
-        shown = -_SHOW_SECONDS
-        with Board(self.cells) as board:
-            while self._step():
-                if time.monotonic() - shown >= _SHOW_SECONDS:
-                    self.engine.progress()
-                    board.show()
-                    shown = time.monotonic()
-                time.sleep(_POLL_SECONDS)
-            board.show()
-
-    def _step(self) -> bool:
-        """Collects what has ended and starts what fits; False when all is over."""
-        self._stop()
-        self.engine.poll()
-        active = set(self.engine.active)
-        if not self.interrupts:
-            idle = [cell for cell in self._in_state("waiting") if cell not in active]
-            for cell in idle[: self.at_a_time - len(active)]:
-                self.engine.start(cell)
-        # A cell that could not be started leaves nothing active, and others still to be tried.
-        untried = any(cell.state == "waiting" for cell in self.cells)
-        return bool(self.engine.active) or (untried and not self.interrupts)
-
-    def _stop(self) -> None:
-        """Passes new interrupts on: first the cells save themselves, then they die."""
-        if self.interrupts > self._stops:
-            if not self._stops:
-                say("stopping after the running episodes; once more stops at once")
-            self._stops = self.interrupts
-            self.engine.stop(at_once=self.interrupts > 1)
-
-    def _interrupt(self, number: int, frame: object) -> None:
-        # Only counted here: an engine in the middle of something must not be called.
-        self.interrupts += 1
-
-
-# Until the run listens, Ctrl-C ends its process at once and in silence: in the middle of an import
-# it would end in a traceback, of numpy's or torch's making.
-_WORK = (
-    "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
-    "from baselines.sweep.worker import work; sys.exit(work())"
-)
-_LAST_BYTES = 4096  # of a log: enough for its last line
-_MAX_LINE = 500  # characters of it that are shown
-
 
 class LocalEngine:
-    """Runs cells as `explore-suite train` does, each in a process of its own with its own log."""
+    """Runs each cell as `explore-suite train` in a process of its own, with its own log."""
 
     def __init__(self, store: ResultStore, options: RunOptions) -> None:
         """Starts nothing yet."""
         self.store, self.options = store, options
         self._processes: dict[Cell, subprocess.Popen] = {}
         self._logs: dict[Cell, BinaryIO] = {}  # kept open: a log may be removed with its store
-        self._sizes: dict[Cell, int] = {}  # of the files that were read
+        self._sizes: dict[Cell, int] = {}  # of the CSV files when they were last read
         self._stopping = False
 
     @property
     def active(self) -> list[Cell]:
-        """Cells that were started and are not over."""
+        """Cells that were started and have not ended."""
         return list(self._processes)
 
     def start(self, cell: Cell) -> None:
-        """Begins or continues one run; one that cannot be started has failed, the others go on."""
+        """Starts or resumes one run; one that cannot be started has failed."""
         try:
             self._processes[cell] = self._launch(cell)
             cell.state = "running"
@@ -148,45 +159,46 @@ class LocalEngine:
             say(f"cannot start {cell.name}: {error}")
 
     def poll(self) -> None:
-        """Gives the cells that are over their new state."""
+        """Sets the state of the cells whose process has ended."""
         for cell, process in list(self._processes.items()):
             code = process.poll()
             if code is not None:
                 del self._processes[cell]
                 process.communicate()  # closes its standard input
                 cell.state = self._state(cell, code)
+                cell.reached = reached(self.store, cell.spec)
                 with self._logs.pop(cell) as log:
                     cell.why = _last_line(log) if cell.state == "failed" else ""
-                self._read(cell)
 
     def progress(self) -> None:
-        """Reads how far the active cells are, where their files have grown."""
+        """Reads how far the active cells are, where their CSV has grown."""
         for cell in self._processes:
             try:
                 size = self.store.path(cell.spec.key, ".csv").stat().st_size
-            except OSError:  # not there yet, or not any more: the run itself will say so
+            except OSError:  # not there yet, or removed: the run itself reports that
                 size = 0
             if size != self._sizes.get(cell, 0):
                 self._sizes[cell] = size
-                self._read(cell)
+                cell.reached = reached(self.store, cell.spec)
 
     def stop(self, *, at_once: bool) -> None:
-        """Asks the active cells to end their episode and save themselves, or kills them."""
+        """Asks the active cells to end their episode and save a checkpoint, or kills them."""
         self._stopping = True
         for process in self._processes.values():
             process.send_signal(signal.SIGKILL if at_once else signal.SIGINT)
 
     def close(self) -> None:
-        """Nothing is left to be closed once no cell is active."""
+        """Nothing is left to be released once no cell is active."""
 
     def _launch(self, cell: Cell) -> subprocess.Popen:
+        command = python_command(_WORKER, *train_flags(cell.spec, self.store.root, self.options))
         cell.log.parent.mkdir(parents=True, exist_ok=True)
         log = cell.log.open("ab+")
         try:
-            # A group of its own: Ctrl-C reaches it from here alone, and once. Through its standard
-            # input it notices the end of this process.
+            # In a session of its own: Ctrl-C reaches it only through `stop`, and once. By its
+            # standard input, a pipe, it notices the end of this process.
             process = subprocess.Popen(
-                self._command(cell), stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT,
+                command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT,
                 start_new_session=True,
             )  # fmt: skip
         except OSError:
@@ -199,29 +211,16 @@ class LocalEngine:
         """What the exit code of a cell's process means."""
         if code == 0:
             return "done"
-        # -SIGINT: it was asked before it could listen.
+        # -SIGINT: it was asked to stop before it handled Ctrl-C.
         if self._stopping and code in (130, -signal.SIGINT, -signal.SIGKILL):
             return "waiting"
         if code == RunLockedError.exit_code:
             return LOCKED
         return DONE_ELSEWHERE if is_finished(self.store, cell.spec) else "failed"
 
-    def _read(self, cell: Cell) -> None:
-        cell.reached = reached(self.store, cell.spec)
-
-    def _command(self, cell: Cell) -> list[str]:
-        spec, options = cell.spec, self.options
-        return python_command(
-            _WORK, "--agent", spec.agent,
-            "--task", spec.task, "--seed", str(spec.seed), "--preset", spec.preset,
-            "--episodes", str(spec.episodes), "--results", str(self.store.root),
-            "--device", options.device, "--threads", str(options.threads),
-            "--checkpoint-minutes", str(options.checkpoint_seconds / 60),
-        )  # fmt: skip
-
 
 def _last_line(log: BinaryIO) -> str:
-    """What a process said last: if it failed, why."""
+    """The last line that a process printed: if it failed, why."""
     log.seek(0, os.SEEK_END)
     log.seek(max(0, log.tell() - _LAST_BYTES))
     lines = log.read().decode(errors="replace").split("\n")

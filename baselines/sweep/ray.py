@@ -1,4 +1,10 @@
-"""The sweep's second engine: tasks of a Ray cluster, one run each, on nodes that may be lost."""
+"""The sweep's second engine: each run is a task of a Ray cluster, on nodes that may be lost.
+
+Beside the sweep, RayEngine hands one NodeJob per cell to Ray, which queues them and repeats those
+whose node was lost. On a node, `work` trains in the sweep's own store where the node shares its
+storage, so that a repeated run resumes from its checkpoint. Elsewhere it trains from scratch in a
+temporary store, and returns the files of the finished run in a NodeResult.
+"""
 
 import logging
 import os
@@ -32,25 +38,25 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # Ray paints its tracebacks
 LOCK_SECONDS = 300.0  # how long a dying attempt may hold its run's lock: NFS servers need minutes
 
 
-class Order(NamedTuple):
+class NodeJob(NamedTuple):
     """What a node needs to know to run a cell."""
 
     spec: RunSpec
     options: RunOptions
-    token: Path  # a file in the root of the sweep's store: who sees it shares the storage
-    held: bytes | None  # the run's header if it was begun earlier; the run must fit it
+    token: Path  # a file in the root of the sweep's store: a node that sees it shares the storage
+    held: bytes | None  # the run's header, if the store has one; the run must fit it
 
     @property
     def store(self) -> ResultStore:
-        """The sweep's store, if this node shares it."""
+        """The sweep's store, for nodes that share its storage."""
         return ResultStore(self.token.parent)
 
 
-class Outcome(NamedTuple):
-    """What a node hands back."""
+class NodeResult(NamedTuple):
+    """What a node returns."""
 
     finished: bool
-    files: dict[str, bytes]  # the run's files by suffix; none if they are in the sweep's store
+    files: dict[str, bytes]  # by path below the store's root; none if the store is shared
 
 
 class RayEngine:
@@ -64,7 +70,7 @@ class RayEngine:
         if gpus_per_run > ray.cluster_resources().get("GPU", 0):
             logging.warning("the cluster has no %g GPU now: runs wait for one", gpus_per_run)
         self.store, self.options = store, options
-        self._reports: Any = _reports()
+        self._reports: Any = _start_reports()
         self._task: Any = ray.remote(
             # max_calls: a fresh process for each run, which gives its GPU memory back.
             num_cpus=1, num_gpus=gpus_per_run, max_retries=_RETRIES, max_calls=1
@@ -76,19 +82,19 @@ class RayEngine:
 
     @property
     def active(self) -> list[Cell]:
-        """Cells that were started and are not over, whether a node has them yet or not."""
+        """Cells that were started and have not ended, whether a node has them yet or not."""
         return list(self._cells.values())
 
     def start(self, cell: Cell) -> None:
-        """Hands one run to the cluster; it is running once a node reports so."""
+        """Hands one run to the cluster; its state is running once a node reports progress."""
         path = self.store.path(cell.spec.key, ".json")
         held = path.read_bytes() if path.exists() else None
-        order = Order(cell.spec, self.options, self._token, held)
-        task = self._task.options(name=cell.name).remote(cell.name, order, self._reports)
+        job = NodeJob(cell.spec, self.options, self._token, held)
+        task = self._task.options(name=cell.name).remote(cell.name, job, self._reports)
         self._cells[task] = cell
 
     def poll(self) -> None:
-        """Gives the cells that are over their new state."""
+        """Sets the state of the cells whose task has ended."""
         if self._cells:
             tasks = list(self._cells)
             for task in ray.wait(tasks, num_returns=len(tasks), timeout=0)[0]:
@@ -102,7 +108,7 @@ class RayEngine:
                 cell.state, cell.reached = "running", reports[cell.name]
 
     def stop(self, *, at_once: bool) -> None:
-        """Asks the active cells to end their episode and save themselves, or kills them."""
+        """Asks the active cells to end their episode and save a checkpoint, or kills them."""
         self._stopping = True
         for task in self._cells:
             ray.cancel(task, force=at_once)
@@ -113,38 +119,64 @@ class RayEngine:
         ray.shutdown()
 
     def _collect(self, cell: Cell, task: Any) -> None:
-        """Keeps what a task has brought; what it failed of goes to the cell's log."""
+        """Stores what a task has returned; the traceback of a failed one goes to the cell's log."""
         try:
-            outcome: Outcome = ray.get(task)
-            if outcome.files:
-                keep(self.store, cell.spec, outcome.files)
+            result: NodeResult = ray.get(task)
+            if result.files:
+                keep(self.store, cell.spec, result.files)
             # An unfinished run was asked to stop, here or by a node that is being shut down.
-            cell.state = "done" if outcome.finished else "waiting"
+            cell.state = "done" if result.finished else "waiting"
         except RunLockedError:
             cell.state = LOCKED
         except (RayError, UserError, OSError) as error:
             if self._stopping and not isinstance(error, RayTaskError):
                 cell.state = "waiting"
-                return
-            if is_finished(self.store, cell.spec):
+            elif is_finished(self.store, cell.spec):
                 cell.state = DONE_ELSEWHERE
-                return
-            cell.state = "failed"
-            told = _COLOUR.sub("", str(error))
-            cell.why = (told.strip().splitlines() or [""])[-1]
-            cell.log.parent.mkdir(parents=True, exist_ok=True)
-            with cell.log.open("a") as log:
-                log.write(told + "\n")
+            else:
+                _fail(cell, _COLOUR.sub("", str(error)))
+
+
+def _fail(cell: Cell, report: str) -> None:
+    cell.state = "failed"
+    cell.why = (report.strip().splitlines() or [""])[-1]
+    cell.log.parent.mkdir(parents=True, exist_ok=True)
+    with cell.log.open("a") as log:
+        log.write(report + "\n")
+
+
+def keep(store: ResultStore, spec: RunSpec, files: dict[str, bytes]) -> None:
+    """Puts the files of a finished run into a store; its header says finished last of all."""
+    with tempfile.TemporaryDirectory(prefix="explore-suite-") as folder:
+        sent = ResultStore(folder)
+        for name, content in files.items():
+            path = sent.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        header = read_header(sent.path(spec.key, ".json"))
+        rows = read_rows(sent.path(spec.key, ".csv"), finished=True)
+    stem = str(spec.key.path)
+    checkpoints = Checkpoints(checkpoint_folder(store, spec.key))
+    with store.open(replace(header, finished=False)) as writer:
+        for row in rows:
+            writer.append(row)
+        for name in files.keys() - {f"{stem}.json", f"{stem}.csv", f"{stem}{TRACES}"}:
+            path = store.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(path, files[name])
+        writer.finish(files.get(f"{stem}{TRACES}", b""))
+        kept = [name for name in files if (store.root / name).parent == checkpoints.folder]
+        checkpoints.clear(but_newest=len(kept))
 
 
 class Reports:
-    """How far the runs are, gathered beside the sweep: nodes may share no storage with it."""
+    """How far the runs are: an actor beside the sweep, as nodes may share no storage with it."""
 
     def __init__(self) -> None:
-        """Nobody has reported."""
+        """Nothing is reported yet."""
         self._reached: dict[str, Reached] = {}
 
-    def tell(self, name: str, where: Reached) -> None:
+    def report(self, name: str, where: Reached) -> None:
         """Takes the report of one cell."""
         self._reached[name] = where
 
@@ -153,18 +185,7 @@ class Reports:
         return self._reached
 
 
-def _task(name: str, order: Order, reports: Any) -> Outcome:
-    """What runs on a node."""
-
-    def watch(trainer: Trainer, result: EpisodeResult) -> None:
-        row = result.eval
-        reports.tell.remote(name, Reached(row.episode, row.return_, row.seconds))
-
-    reports.tell.remote(name, reached(order.store, order.spec))
-    return work(order, watch)
-
-
-def _reports() -> Any:
+def _start_reports() -> Any:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     actor: Any = ray.remote(Reports)
     return actor.options(
@@ -173,10 +194,10 @@ def _reports() -> Any:
 
 
 def _connect(address: str) -> None:
-    """Joins the cluster, after a knock: where nobody answers, Ray tries on for minutes."""
+    """Joins the cluster after a test connection: where nobody answers, Ray retries for minutes."""
     target = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
     try:
-        _knock(target)
+        _test_connection(target)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, RuntimeError, RayError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -186,7 +207,7 @@ def _connect(address: str) -> None:
         ) from error
 
 
-def _knock(target: str) -> None:
+def _test_connection(target: str) -> None:
     host, _, port = target.removeprefix("ray://").rpartition(":")
     if host in ("localhost", "127.0.0.1"):
         host = get_node_ip_address()  # as Ray does
@@ -194,46 +215,49 @@ def _knock(target: str) -> None:
         socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
 
 
-def work(order: Order, watch: Watcher) -> Outcome:
+# What follows runs on the nodes.
+
+
+def _task(name: str, job: NodeJob, reports: Any) -> NodeResult:
+    """The Ray task of one cell."""
+
+    def watch(trainer: Trainer, result: EpisodeResult) -> None:
+        row = result.eval
+        reports.report.remote(name, Reached(row.episode, row.return_, row.seconds))
+
+    reports.report.remote(name, reached(job.store, job.spec))
+    return work(job, watch)
+
+
+def work(job: NodeJob, watch: Watcher) -> NodeResult:
     """Runs a cell until it is finished or asked to stop."""
-    if order.token.exists():
-        return Outcome(_train_patiently(order, watch), {})
+    if job.token.exists():
+        return NodeResult(_train_in_shared_store(job, watch), {})
     store = ResultStore(tempfile.mkdtemp(prefix="explore-suite-"))
-    if order.held is not None:
-        path = store.path(order.spec.key, ".json")
+    if job.held is not None:
+        path = store.path(job.spec.key, ".json")
         path.parent.mkdir(parents=True)
-        replace_bytes(path, order.held)
-    finished = train(order.spec, store, order.options, watch)
-    files = _files(store, order.spec) if finished else {}
+        replace_bytes(path, job.held)
+        if read_header(path).finished:
+            shutil.rmtree(store.root)
+            raise UserError(
+                "a finished run can be lengthened only by nodes that share the sweep's storage, "
+                "where its checkpoint is"
+            )
+    finished = train(job.spec, store, job.options, watch)
+    files = _files(store, job.spec) if finished else {}
     shutil.rmtree(store.root)  # unless the run failed: the state that it dumped is there
-    return Outcome(finished, files)
+    return NodeResult(finished, files)
 
 
-def keep(store: ResultStore, spec: RunSpec, files: dict[str, bytes]) -> None:
-    """Puts a finished run into a store; it is finished there only once all of it is there."""
-    with tempfile.TemporaryDirectory(prefix="explore-suite-") as folder:
-        paths = {suffix: Path(folder, f"run{suffix}") for suffix in files}
-        for suffix, content in files.items():
-            paths[suffix].write_bytes(content)
-        header = read_header(paths[".json"])
-        rows = read_rows(paths[".csv"], finished=True)
-    with store.open(replace(header, finished=False)) as writer:
-        for row in rows:
-            writer.append(row)
-        for suffix in set(files) - {".json", ".csv", TRACES}:
-            replace_bytes(store.path(spec.key, suffix), files[suffix])
-        writer.finish(files.get(TRACES, b""))
-        Checkpoints(checkpoint_folder(store, spec.key)).clear()
-
-
-def _train_patiently(order: Order, watch: Watcher) -> bool:
-    """Trains in the sweep's store, once the attempt that was lost lets go of the run."""
+def _train_in_shared_store(job: NodeJob, watch: Watcher) -> bool:
+    """Trains in the sweep's store, once an earlier attempt on a lost node releases the run."""
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
-        if is_finished(order.store, order.spec):  # by an attempt that was lost after its end
+        if is_finished(job.store, job.spec):  # by an attempt that was lost after its end
             return True
         try:
-            return train(order.spec, order.store, order.options, watch)
+            return train(job.spec, job.store, job.options, watch)
         except RunLockedError:
             if time.monotonic() > deadline:
                 raise
@@ -241,6 +265,8 @@ def _train_patiently(order: Order, watch: Watcher) -> bool:
 
 
 def _files(store: ResultStore, spec: RunSpec) -> dict[str, bytes]:
+    """The files of a run, and its checkpoint if that was kept, by path below the store's root."""
     stem = store.path(spec.key, "")
-    paths = stem.parent.glob(f"{stem.name}.*")
-    return {path.name.removeprefix(stem.name): path.read_bytes() for path in paths}
+    kept = Checkpoints(checkpoint_folder(store, spec.key)).files()
+    paths = [*stem.parent.glob(f"{stem.name}.*"), *kept]
+    return {str(path.relative_to(store.root)): path.read_bytes() for path in paths}

@@ -1,4 +1,4 @@
-"""One process of a local sweep: `explore-suite train`, which stops when its sweep is gone."""
+"""What a process of a local sweep executes: `explore-suite train`, which ends with its sweep."""
 
 import os
 import signal
@@ -18,4 +18,4 @@ def _stop_with_the_sweep() -> None:
     """Waits for the end of the pipe, which the system closes however the sweep ended."""
     while os.read(sys.stdin.fileno(), 1):
         pass
-    os.kill(os.getpid(), signal.SIGTERM)  # the run ends its episode and saves itself
+    os.kill(os.getpid(), signal.SIGTERM)  # the run ends its episode and saves a checkpoint

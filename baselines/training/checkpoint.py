@@ -78,7 +78,7 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         mine = {} if self.owned_by is None else {_OWNER: self.owned_by}
         save(self.folder / f"episode-{episode:06d}.safetensors", state | mine)
-        for old in self._files()[self.keep :]:
+        for old in self.files()[self.keep :]:
             old.unlink()
 
     def load(self) -> tuple[State | None, list[str]]:
@@ -90,7 +90,7 @@ class Checkpoints:
         for draft in self.folder.glob("*.tmp"):
             draft.unlink()
         damaged: dict[Path, str] = {}
-        for path in self._files():
+        for path in self.files():
             try:
                 state = load(path)
             except DamagedCheckpointError as error:
@@ -102,29 +102,32 @@ class Checkpoints:
             return state, list(damaged.values())
         return None, list(damaged.values())
 
-    def clear(self) -> None:
-        """Removes them all; a finished run needs none."""
-        if self.folder.exists():
-            others = [path for path in self.folder.iterdir() if not path.is_file()]
-            for path in set(self.folder.iterdir()).difference(others):
-                path.unlink()
-            if not others:  # somebody's own folders are not ours to remove
-                self.folder.rmdir()
+    def clear(self, but_newest: int = 0) -> None:
+        """Removes them all, or all but the newest; a finished run needs none to be complete."""
+        if not self.folder.exists():
+            return
+        kept = self.files()[:but_newest]
+        kept += [path for path in self.folder.iterdir() if not path.is_file()]
+        for path in set(self.folder.iterdir()).difference(kept):
+            path.unlink()
+        if not kept:  # folders of others are not ours to remove
+            self.folder.rmdir()
+
+    def files(self) -> list[Path]:
+        """The checkpoints on disk, sound or not, newest first."""
+        return sorted(self.folder.glob("episode-*.safetensors"), reverse=True)
 
     def _check_owner(self, path: Path, found: State | None) -> None:
         """A UserError for another run's; those of earlier versions do not say whose they are."""
         if found is None or self.owned_by is None or found == self.owned_by:
             return
         same = all(found.get(name) == self.owned_by[name] for name in RunKey._fields)
-        place = "/".join(str(found.get(name)) for name in RunKey._fields)
-        whose = "this run with other settings" if same else place
+        key = "/".join(str(found.get(name)) for name in RunKey._fields)
+        whose = "this run with other settings" if same else key
         raise UserError(
             f"{path} is a checkpoint of {whose}; remove it to resume from an older one, or "
-            "--overwrite begins the run anew"
+            "--overwrite starts the run from scratch"
         )
-
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("episode-*.safetensors"), reverse=True)
 
 
 def _flatten(state: State, prefix: str = "") -> list[tuple[str, Any]]:

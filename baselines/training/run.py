@@ -15,7 +15,7 @@ import torch
 
 from baselines.agent import State
 from baselines.runner import EpisodeResult, Trainer
-from baselines.settings import SOURCE, as_json, budget, build, resolve, settings_of
+from baselines.settings import SOURCE, as_json, budget, build, config_of, resolve, settings_of
 from baselines.training import artefacts, checkpoint
 from baselines.training.arithmetic import CAPABILITY, arithmetic
 from explore_suite.errors import UserError
@@ -86,9 +86,10 @@ class RunOptions:
 
     device: str = "cpu"  # another kind draws other random numbers: it makes another run
     threads: int = 1  # another number may round otherwise, and learning lets that grow
-    checkpoint_seconds: float = 180.0
-    overwrite: bool = False  # run a finished run again
-    restart: bool = False  # begin an unfinished run anew if its checkpoints are damaged
+    checkpoint_seconds: float = 180.0  # between checkpoints
+    keep_checkpoint: bool = False  # keep the last one of a finished run, which can be lengthened
+    overwrite: bool = False  # run a finished run again, from scratch
+    restart: bool = False  # start an unfinished run from scratch if its checkpoints are damaged
     capture_video: bool = False  # film some evaluations
 
 
@@ -97,31 +98,34 @@ def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher
 
     Interrupted by Ctrl-C or SIGTERM it ends the episode, saves a checkpoint and returns; killed, it
     resumes next time from its last checkpoint. Either way the rows are those of an undisturbed run.
+    So are those of a finished run that is lengthened: called with more episodes, it resumes from
+    the checkpoint that it kept (`keep_checkpoint`).
     """
     torch.set_num_threads(options.threads)
     videos = store.root / ".videos" / spec.key.path if options.capture_video else None
-    folder = checkpoint_folder(store, spec.key)
     trainer = Trainer(
         build(spec.agent, spec.task, spec.config, seed=spec.seed, device=options.device),
         spec.task, seed=spec.seed, videos=videos,
     )  # fmt: skip
-    header = _header(spec, store, options)
-    checkpoints = checkpoint.Checkpoints(folder, checkpoint.owner(header))
     with (
         contextlib.closing(trainer),
         _stop_signal() as stopped,
         _clear_disk_errors(store),
-        # Until the lock is held another process may be writing these checkpoints.
+        # Until the lock is held another process may be writing these rows and checkpoints.
         store.lock(spec.key) as run,
     ):
-        _resume(trainer, checkpoints, options, run.header)
+        header = _header(spec, store, options, run.header)
+        folder = checkpoint_folder(store, spec.key)
+        checkpoints = checkpoint.Checkpoints(folder, checkpoint.owner(header))
+        _resume(trainer, spec, store, checkpoints, options, run.header)
+        overwrite = options.overwrite or _lengthens(spec, run.header)
         keep = 2 * trainer.log.episode
-        with run.open(header, keep_rows=keep, overwrite=options.overwrite) as writer:
+        with run.open(header, keep_rows=keep, overwrite=overwrite) as writer:
             finished = _episodes(trainer, spec, writer, checkpoints, options, watch, stopped)
             if finished:
                 artefacts.save_policy(store.path(spec.key, WEIGHTS), trainer.agent)
                 writer.finish(trainer.log.traces.content())
-                checkpoints.clear()
+                checkpoints.clear(but_newest=int(options.keep_checkpoint))
     return finished
 
 
@@ -130,13 +134,40 @@ def checkpoint_folder(store: ResultStore, key: RunKey) -> Path:
     return store.root / ".checkpoints" / key.path
 
 
+def check_finished(held: Header, spec: RunSpec, store: ResultStore) -> None:
+    """A UserError unless a finished run is the one of this spec, or can be lengthened to it."""
+    path = store.path(spec.key, ".json")
+    if held.episodes > spec.episodes or settings_of(held) != spec.settings:
+        raise UserError(
+            f"{path} is finished with another budget or other settings; remove it, or choose "
+            "another folder with --results"
+        )
+    kept = checkpoint.Checkpoints(checkpoint_folder(store, spec.key)).files()
+    if held.episodes < spec.episodes and not kept:
+        raise _cannot_lengthen(held, spec, store)
+
+
+def _lengthens(spec: RunSpec, held: Header | None) -> bool:
+    """Whether the store holds this run, finished with fewer episodes."""
+    return held is not None and held.finished and held.episodes < spec.episodes
+
+
+def _cannot_lengthen(held: Header, spec: RunSpec, store: ResultStore) -> UserError:
+    return UserError(
+        f"{store.path(spec.key, '.json')} is finished after {held.episodes} episodes and cannot be "
+        f"lengthened to {spec.episodes}: no sound checkpoint of it was kept (--keep-checkpoint "
+        "keeps the last one). `explore-suite train ... --overwrite` runs it from scratch, "
+        "--results names another folder."
+    )
+
+
 def _episodes(
     trainer: Trainer, spec: RunSpec, writer: RunWriter, checkpoints: checkpoint.Checkpoints,
     options: RunOptions, watch: Watcher, stopped: threading.Event,
 ) -> bool:  # fmt: skip
     """Episodes until the budget is spent or a stop is asked for."""
     saved, log = time.monotonic(), trainer.log
-    while log.episode < spec.episodes:
+    while log.episode < spec.episodes and not stopped.is_set():
         with _dumped_if_diverged(trainer, checkpoints.folder):
             result = trainer.next_episode()
         writer.append(result.train)
@@ -145,12 +176,11 @@ def _episodes(
         if log.episode == min(artefacts.SNAPSHOT_EPISODE, spec.episodes):
             writer.write_states(artefacts.snapshot(trainer))
         overdue = time.monotonic() - saved >= options.checkpoint_seconds
-        if stopped.is_set() or (overdue and log.episode < spec.episodes):
+        last = log.episode == spec.episodes
+        if stopped.is_set() or (options.keep_checkpoint if last else overdue):
             writer.sync()
             checkpoints.save(log.episode, trainer.state_dict())
             saved = time.monotonic()
-        if stopped.is_set():
-            break
     return log.episode >= spec.episodes
 
 
@@ -167,19 +197,22 @@ def _dumped_if_diverged(trainer: Trainer, folder: Path) -> Iterator[None]:
 
 
 def _resume(
-    trainer: Trainer, checkpoints: checkpoint.Checkpoints, options: RunOptions, held: Header | None
-) -> None:
+    trainer: Trainer, spec: RunSpec, store: ResultStore, checkpoints: checkpoint.Checkpoints,
+    options: RunOptions, held: Header | None,
+) -> None:  # fmt: skip
     """Loads the newest sound checkpoint into the trainer, if the run has any."""
     if options.overwrite or held is None:  # a run that was removed takes its checkpoints along
         checkpoints.clear()
         return
-    if held.finished:
+    if held.finished and not _lengthens(spec, held):
         return
     state, problems = checkpoints.load()
     for problem in problems:
         logging.warning("%s", problem)
     if state is not None:
         _load(trainer, state, checkpoints.folder)
+    elif held.finished:
+        raise _cannot_lengthen(held, spec, store)
     elif problems and not options.restart:
         folder = checkpoints.folder
         raise UserError(
@@ -199,47 +232,54 @@ def _load(trainer: Trainer, state: State, folder: Path) -> None:
         ) from error
 
 
-def _header(spec: RunSpec, store: ResultStore, options: RunOptions) -> Header:
-    """A new header; an unfinished run keeps its own, if it is the same run."""
-    new, held = spec.header(options.threads, options.device), store.header(spec.key)
+def _header(spec: RunSpec, store: ResultStore, options: RunOptions, held: Header | None) -> Header:
+    """A new header; a run that is resumed or lengthened keeps its own, if it is the same run."""
+    new = spec.header(options.threads, options.device)
+    config_of(new)  # a UserError now for settings that could not be read back when it resumes
     _check_siblings(spec, store, new)
-    if held is None or options.overwrite or held.finished:
+    if held is None or options.overwrite or (held.finished and not _lengthens(spec, held)):
         return new
     _check_same_run(held, new, store.path(spec.key, ".json"))
-    held = replace(held, machine=_machines(held, new))
     begun_by = held.code.get("begun_by", held.code)
+    code, machine = held.code, _machines(held, new)
     if begun_by != new.code or held.versions != new.versions:
-        logging.warning("continuing a run that was begun by other code or versions")
-        return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
-    return held
+        logging.warning("resuming a run that was begun by other code or versions")
+        code = new.code | {"begun_by": begun_by}
+    return replace(
+        held, episodes=spec.episodes, traces={}, finished=False, machine=machine, code=code,
+        versions=new.versions,
+    )  # fmt: skip
 
 
 def _machines(held: Header, new: Header) -> dict[str, Any]:
-    """The run's machine; where it goes on with another CPU capability, the header names both."""
+    """The run's machine; where it resumes on another CPU capability, the header names both."""
     then, here = held.machine.get(CAPABILITY), new.machine[CAPABILITY]
     if then is None or then.split(_THEN)[-1] == here:
         return held.machine
-    logging.warning("continuing on CPU capability %s a run that was begun on %s", here, then)
+    logging.warning("resuming on CPU capability %s a run that was begun on %s", here, then)
     return held.machine | {CAPABILITY: f"{then}{_THEN}{here}"}
 
 
 def _check_same_run(held: Header, new: Header, path: Path) -> None:
-    """A run goes on as it was begun: with its settings, and with the random streams of its device.
+    """A run resumes as it was begun: with its settings, and with the random streams of its device.
 
     The state of a GPU's generator means nothing to a CPU's, nor the other way round.
     """
-    anew = "--overwrite starts it from scratch, --results names another folder"
-    different = [] if settings_of(held) == new.config else ["config"]
+    advice = "--overwrite starts it from scratch, --results names another folder"
+    different = [] if settings_of(held) == new.config else ["other settings"]
+    counts = ("threads",) if held.finished else ("episodes", "threads")  # a finished one lengthens
     different += [
-        name for name in ("episodes", "threads") if getattr(held, name) != getattr(new, name)
+        f"{getattr(held, name)} {name} instead of {getattr(new, name)}"
+        for name in counts
+        if getattr(held, name) != getattr(new, name)
     ]
     if different:
-        raise UserError(f"{path} was begun with another {' and '.join(different)}; {anew}")
+        raise UserError(f"{path} was begun with {' and '.join(different)}; {advice}")
     begun_on, here = device_of(held), device_of(new)
     if begun_on != here:
         raise UserError(
-            f"{path} was begun on {begun_on} and cannot be continued on {here}; "
-            f"--device {begun_on} resumes it, {anew}"
+            f"{path} was begun on {begun_on} and cannot be resumed on {here}; "
+            f"--device {begun_on} resumes it, {advice}"
         )
 
 

@@ -15,7 +15,7 @@ from explore_suite.python_process import python_command
 
 _PACKAGES = {
     "core": ("gymnasium", "dm_control", "mujoco", "numpy"),
-    "baselines": ("torch", "pykeops", "safetensors", "tyro", "tqdm", "rich"),
+    "baselines": ("torch", "pykeops", "safetensors", "tqdm", "rich"),
     "video": ("imageio", "imageio-ffmpeg", "moviepy", "pygame"),
     "ray": ("ray",),
 }

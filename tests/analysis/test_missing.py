@@ -19,7 +19,7 @@ def made_by(line: str) -> set[tuple[str, str, int]]:
     """The runs that a command makes, by the sweep's own parser and settings."""
     program, name, *arguments = line.split()
     assert (program, name) == ("explore-suite", "sweep")
-    specs = sweep.specs(sweep._parser().parse_args(arguments))
+    specs = sweep.specs(sweep.parse(arguments))
     return {(spec.agent, lookup(spec.task).name, spec.seed) for spec in specs}
 
 

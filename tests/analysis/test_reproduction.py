@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.stats.results import Results
 from analysis.claims import CLAIMS, Claim, hypothesis_tests
 from analysis.claims import report as reproduction
 from analysis.claims.hypothesis_tests import Limits, all_of, measure
 from analysis.claims.published import PUBLISHED, ours
 from analysis.claims.samples import FINAL_EPISODES, Sample
-from analysis.cli.report import OUTPUTS
 from analysis.stats.intervals import MIN_SEEDS, Estimate
+from analysis.stats.results import Results
 from baselines.settings import budget, resolve
 from explore_suite.tasks import CONTROL, ORIGINAL, lookup
 from tests.helpers import synthetic
@@ -53,9 +52,6 @@ def mixed(tmp_path_factory):
 @pytest.fixture(scope="module")
 def text(mixed, tmp_path_factory):
     return report(mixed, tmp_path_factory.mktemp("out"))
-
-
-def test_it_is_part_of_the_report():
 
 
 def test_the_same_runs_give_the_same_bytes(mixed, text, tmp_path):

@@ -11,7 +11,7 @@ import gymnasium
 import pytest
 import torch
 
-from baselines import AGENTS, runner
+from baselines import AGENTS
 from baselines.settings import build, can_act, resolve
 from baselines.training import checkpoint
 from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
@@ -34,7 +34,7 @@ def short_episodes(monkeypatch):
     make = gymnasium.make
     torch.set_num_threads(1)
     short = {"max_episode_steps": HORIZON}
-    monkeypatch.setattr(runner.gymnasium, "make", lambda task: make(task, **short))
+    monkeypatch.setattr(gymnasium, "make", lambda task, **more: make(task, **short, **more))
 
 
 def spec_of(agent, episodes=EPISODES):
@@ -168,7 +168,7 @@ def test_damaged_checkpoint_falls_back_to_the_one_before(how, tmp_path, caplog):
     assert lines(store, spec) == lines(whole, spec)
 
 
-def test_with_no_sound_checkpoint_left_only_restart_begins_anew(tmp_path):
+def test_with_no_sound_checkpoint_left_only_restart_starts_from_scratch(tmp_path):
     spec = spec_of("sac")
     store = interrupted(tmp_path, spec)
     for path in checkpoint_folder(store, spec.key).iterdir():
@@ -192,15 +192,15 @@ def test_ctrl_c_ends_the_episode_and_keeps_everything(tmp_path):
     assert episodes == list(range(EPISODES // 2 + 1, EPISODES + 1))
 
 
-def test_a_run_begun_with_other_settings_is_not_continued(tmp_path):
+def test_a_run_begun_with_other_settings_is_not_resumed(tmp_path):
     store = interrupted(tmp_path, spec_of("sac"))
     spec = spec_of("sac")
     other = replace(spec, config=replace(spec.config, tau=0.5))
-    with pytest.raises(UserError, match="begun with another config"):
+    with pytest.raises(UserError, match="begun with other settings; --overwrite"):
         train(other, store, ALWAYS, quiet)
-    with pytest.raises(UserError, match="begun with another episodes"):
+    with pytest.raises(UserError, match="begun with 8 episodes instead of 99; --overwrite"):
         train(replace(spec, episodes=99), store, ALWAYS, quiet)
-    with pytest.raises(UserError, match="begun with another config"):
+    with pytest.raises(UserError, match="begun with other settings; --overwrite"):
         train(other, store, replace(ALWAYS, restart=True), quiet)
     assert train(other, store, replace(ALWAYS, overwrite=True), quiet)
     assert store.header(other.key).config["tau"] == 0.5

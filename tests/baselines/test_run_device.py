@@ -1,4 +1,4 @@
-"""The device of a run: its header names it, and nothing goes on or is verified on another."""
+"""The device of a run: its header names it, and nothing resumes or is verified on another."""
 
 import os
 import signal
@@ -8,8 +8,7 @@ import gymnasium
 import pytest
 
 from analysis.submissions import check_headers
-from baselines import runner
-from baselines.cli import verify
+from baselines.training import verification
 from baselines.training.arithmetic import arithmetic
 from baselines.training.run import RunOptions, RunSpec, train
 from explore_suite.__main__ import main
@@ -30,9 +29,7 @@ GPU = replace(CPU, device="cuda")
 def short_episodes(monkeypatch):
     make = gymnasium.make
     short = {"max_episode_steps": HORIZON}
-    monkeypatch.setattr(
-        runner.gymnasium, "make", lambda task, **options: make(task, **options, **short)
-    )
+    monkeypatch.setattr(gymnasium, "make", lambda task, **more: make(task, **short, **more))
 
 
 @pytest.fixture
@@ -84,12 +81,12 @@ def test_a_header_leaves_the_cpu_unnamed():
 
 
 @pytest.mark.parametrize("first, second", [(CPU, GPU), (GPU, CPU)])
-def test_a_run_is_not_continued_on_another_device(first, second, cuda, tmp_path):
+def test_a_run_does_not_resume_on_another_device(first, second, cuda, tmp_path):
     store = begun(tmp_path / "broken", first)
     before = files(store)
     refusal = (
-        f"begun on {first.device} and cannot be continued on {second.device}; "
-        f"--device {first.device} goes on with it, --overwrite"
+        f"begun on {first.device} and cannot be resumed on {second.device}; "
+        f"--device {first.device} resumes it, --overwrite"
     )
     with pytest.raises(UserError, match=refusal):
         train(SPEC, store, second, quiet)
@@ -98,27 +95,36 @@ def test_a_run_is_not_continued_on_another_device(first, second, cuda, tmp_path)
     assert rows(store) == rows(trained(tmp_path / "whole", first))
 
 
-def test_a_run_begun_anew_is_of_its_new_device(cuda, tmp_path):
+def test_a_run_is_not_lengthened_on_another_device(cuda, tmp_path):
+    store = trained(tmp_path, replace(CPU, keep_checkpoint=True))
+    longer, before = replace(SPEC, episodes=EPISODES + 1), files(store)
+    with pytest.raises(UserError, match="begun on cpu and cannot be resumed on cuda"):
+        train(longer, store, GPU, quiet)
+    assert files(store) == before
+    assert train(longer, store, CPU, quiet)
+
+
+def test_a_run_from_scratch_is_of_its_new_device(cuda, tmp_path):
     store = begun(tmp_path, CPU)
     assert train(SPEC, store, replace(GPU, overwrite=True), quiet)
     assert store.header(SPEC.key).machine["device"] == "cuda"
 
 
-def test_another_gpu_goes_on(cuda, tmp_path):
+def test_a_run_resumes_on_another_gpu(cuda, tmp_path):
     store = begun(tmp_path, GPU)
     assert train(SPEC, store, replace(GPU, device="cuda:1"), quiet)
 
 
 @pytest.mark.parametrize("how", [CPU, GPU])
 def test_verify_runs_on_the_device_of_the_run(how, cuda, tmp_path, monkeypatch, capsys):
-    used, build = [], verify.build
+    used, build = [], verification.build
 
     def watched(*arguments, device, **options):
         used.append(device)
         return build(*arguments, device=device, **options)
 
     path = trained(tmp_path, how).path(SPEC.key, ".csv")
-    monkeypatch.setattr(verify, "build", watched)
+    monkeypatch.setattr(verification, "build", watched)
     assert main(["verify", str(path)]) == 0 and "equal" in capsys.readouterr().out
     assert used == [how.device]
 

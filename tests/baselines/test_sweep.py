@@ -59,8 +59,8 @@ def test_wrong_seeds_are_refused(text):
         (["--agents", "random", "--tasks", "grid", "--episodes", "0"], "episodes 1 or more"),
         (["--agents", "ddqn.hot", "--tasks", "grid"], "unknown variant 'ddqn.hot'"),
         (["--agents", "sax.warm", "--tasks", "grid"], "unknown agent 'sax.warm'"),
-        (["--agents", "random", "--tasks", "grid", "--checkpoint-minutes", "-1"], "negative"),
-        (["--agents", "random", "--tasks", "grid", "--gpus-per-run", "-1"], "negative"),
+        (["--agents", "random", "--tasks", "grid", "--checkpoint-minutes", "-1"], "0 or more"),
+        (["--agents", "random", "--tasks", "grid", "--gpus-per-run", "-1"], "0 or more"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(arguments, message, capsys, tmp_path):
@@ -121,30 +121,23 @@ def test_variants_are_run_under_their_labels(tmp_path):
 
 
 def test_failures_are_named_and_stop_no_other(tmp_path):
-    """The places of two runs are taken by a folder and by something that is no header."""
-    place = Path("cpu", "random", "GridWorld-v0")
-    (tmp_path / place / "seed-001.csv").mkdir(parents=True)
-    (tmp_path / place / "seed-002.json").write_text("{")
+    """The paths of two runs are taken by a folder and by something that is no header."""
+    task = Path("cpu", "random", "GridWorld-v0")
+    (tmp_path / task / "seed-001.csv").mkdir(parents=True)
+    (tmp_path / task / "seed-002.json").write_text("{")
     result = sweep(*FAST, "--results", str(tmp_path))
     assert result.returncode == 1 and "1 done, 2 failed" in result.stdout
     for seed, problem in ((1, "seed-001.csv: Is a directory"), (2, "is not a readable header")):
-        log = tmp_path / ".logs" / place / f"seed-00{seed}.log"
+        log = tmp_path / ".logs" / task / f"seed-00{seed}.log"
         assert f"failed: random/GridWorld/{seed}, see {log}" in result.stdout
         assert problem in log.read_text()
-    assert read_header(tmp_path / place / "seed-000.json").finished
+    assert read_header(tmp_path / task / "seed-000.json").finished
 
 
-def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
+def test_ctrl_c_saves_and_the_same_command_resumes(tmp_path):
     arguments = ["--agents", "sac", "--tasks", "HallwayLocalOptimum", "--episodes", "4"]
-    command = [
-        sys.executable,
-        "-m",
-        "explore_suite",
-        "sweep",
-        *arguments,
-        "--results",
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-m", "explore_suite", "sweep", *arguments]
+    command += ["--results", str(tmp_path)]
     csv = tmp_path / "cpu" / "sac" / "HallwayLocalOptimum-v0" / "seed-000.csv"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 180
@@ -153,7 +146,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=180)
-    assert process.returncode == 130 and "the same command goes on" in output
+    assert process.returncode == 130 and "Run the same command again to resume" in output
     (run,) = ResultStore(tmp_path).runs()
     assert not run.header.finished and len(run.rows) % 2 == 0
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -2,12 +2,13 @@
 
 import contextlib
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from baselines.sweep import ray
-from baselines.sweep.ray import Order, keep, work
+from baselines.sweep.ray import NodeJob, keep, work
 from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
 from explore_suite.errors import UserError
 from explore_suite.runs.store import ResultStore
@@ -45,68 +46,68 @@ def rows(store):
 
 
 def test_in_shared_storage_a_node_trains_in_the_sweeps_store(token, scratch, tmp_path):
-    order = Order(SPEC, HOW, token, None)
-    assert work(order, watch) == (True, {})
+    job = NodeJob(SPEC, HOW, token, None)
+    assert work(job, watch) == (True, {})
     direct = ResultStore(tmp_path / "direct")
     assert train(SPEC, direct, HOW, watch)
-    assert rows(order.store) == rows(direct)
+    assert rows(job.store) == rows(direct)
     assert not list(scratch.iterdir())
 
 
 def test_an_attempt_lost_after_its_end_is_not_repeated(token):
-    order = Order(SPEC, HOW, token, None)
-    work(order, watch)
-    path = order.store.path(SPEC.key, ".csv")
+    job = NodeJob(SPEC, HOW, token, None)
+    work(job, watch)
+    path = job.store.path(SPEC.key, ".csv")
     before = path.read_text(), path.stat().st_mtime_ns
-    assert work(order, watch) == (True, {})
+    assert work(job, watch) == (True, {})
     assert (path.read_text(), path.stat().st_mtime_ns) == before
 
 
 def test_without_it_the_finished_files_travel(token, scratch, tmp_path):
     token.unlink()
-    order = Order(SPEC, HOW, token, None)
-    finished, files = work(order, watch)
+    job = NodeJob(SPEC, HOW, token, None)
+    finished, files = work(job, watch)
     assert finished and not list(token.parent.iterdir()) and not list(scratch.iterdir())
     direct = ResultStore(tmp_path / "direct")
     train(SPEC, direct, HOW, watch)
-    begun_earlier = checkpoint_folder(order.store, SPEC.key)
+    begun_earlier = checkpoint_folder(job.store, SPEC.key)
     begun_earlier.mkdir(parents=True)
     (begun_earlier / "episode-000001.safetensors").touch()
-    keep(order.store, SPEC, files)
-    assert rows(order.store) == rows(direct)
-    folders = [store.path(SPEC.key, "").parent for store in (order.store, direct)]
+    keep(job.store, SPEC, files)
+    assert rows(job.store) == rows(direct)
+    folders = [store.path(SPEC.key, "").parent for store in (job.store, direct)]
     names = [{path.name for path in folder.iterdir()} for folder in folders]
     assert names[0] == names[1] and not begun_earlier.exists()
-    for suffix, content in files.items():
-        assert order.store.path(SPEC.key, suffix).read_bytes() == content
+    for name, content in files.items():
+        assert (job.store.root / name).read_bytes() == content
 
 
 def test_a_run_does_not_reach_the_store_while_another_process_writes_it(token, scratch):
     token.unlink()
-    order = Order(SPEC, HOW, token, None)
-    _, files = work(order, watch)
-    with order.store.open(SPEC.header(1)), pytest.raises(UserError, match="another process"):
-        keep(order.store, SPEC, files)
-    assert not order.store.header(SPEC.key).finished
+    job = NodeJob(SPEC, HOW, token, None)
+    _, files = work(job, watch)
+    with job.store.open(SPEC.header(1)), pytest.raises(UserError, match="another process"):
+        keep(job.store, SPEC, files)
+    assert not job.store.header(SPEC.key).finished
 
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_run_begun_with_other_settings_is_refused(shared, token, scratch):
-    order = Order(SPEC, HOW, token, None)
+    job = NodeJob(SPEC, HOW, token, None)
     other = RunSpec.of("random", "GridWorld", 3, "cpu", 7)
-    with order.store.open(other.header(1)):
+    with job.store.open(other.header(1)):
         pass
-    held = order.store.path(SPEC.key, ".json").read_bytes()
+    held = job.store.path(SPEC.key, ".json").read_bytes()
     if not shared:
         token.unlink()
-    with pytest.raises(UserError, match="begun with another episodes"):
-        work(order._replace(held=held), watch)
+    with pytest.raises(UserError, match="begun with 7 episodes instead of 2"):
+        work(job._replace(held=held), watch)
 
 
 def test_a_second_attempt_waits_for_the_lock_of_the_first(token, monkeypatch):
-    order = Order(SPEC, HOW, token, None)
+    job = NodeJob(SPEC, HOW, token, None)
     first = contextlib.ExitStack()
-    first.enter_context(order.store.open(SPEC.header(1)))
+    first.enter_context(job.store.open(SPEC.header(1)))
     waits = []
 
     def sleep(seconds):
@@ -116,12 +117,39 @@ def test_a_second_attempt_waits_for_the_lock_of_the_first(token, monkeypatch):
 
     clock = SimpleNamespace(sleep=sleep, monotonic=time.monotonic)
     monkeypatch.setattr(ray, "time", clock)
-    assert work(order, watch).finished
+    assert work(job, watch).finished
     assert len(waits) == 3
 
 
 def test_it_does_not_wait_for_ever(token, monkeypatch):
-    order = Order(SPEC, HOW, token, None)
+    job = NodeJob(SPEC, HOW, token, None)
     monkeypatch.setattr(ray, "LOCK_SECONDS", 0.0)
-    with order.store.open(SPEC.header(1)), pytest.raises(UserError, match="another process"):
-        work(order, watch)
+    with job.store.open(SPEC.header(1)), pytest.raises(UserError, match="another process"):
+        work(job, watch)
+
+
+def test_a_finished_run_is_lengthened_in_shared_storage_alone(token, scratch, tmp_path):
+    longer, direct = replace(SPEC, episodes=4), ResultStore(tmp_path / "direct")
+    job = NodeJob(SPEC, replace(HOW, keep_checkpoint=True), token, None)
+    assert work(job, watch).finished
+    held = job.store.path(SPEC.key, ".json").read_bytes()
+    job = job._replace(spec=longer, held=held)
+    token.unlink()
+    with pytest.raises(UserError, match="only by nodes that share the sweep's storage"):
+        work(job, watch)
+    assert not list(scratch.iterdir())
+    token.touch()
+    assert work(job, watch) == (True, {})
+    assert train(longer, direct, HOW, watch) and rows(job.store) == rows(direct)
+
+
+def test_a_checkpoint_that_a_node_keeps_travels_with_the_run(token, scratch):
+    token.unlink()
+    job = NodeJob(SPEC, replace(HOW, keep_checkpoint=True), token, None)
+    _, files = work(job, watch)
+    begun_earlier = checkpoint_folder(job.store, SPEC.key)
+    begun_earlier.mkdir(parents=True)
+    (begun_earlier / "episode-000001.safetensors").touch()
+    keep(job.store, SPEC, files)
+    assert [path.name for path in begun_earlier.iterdir()] == ["episode-000002.safetensors"]
+    assert train(replace(SPEC, episodes=3), job.store, HOW, watch)

@@ -1,4 +1,4 @@
-"""What is said of a sweep's progress: estimates worked out by hand, and both ways to show it."""
+"""The progress of a sweep: estimates worked out by hand, and both ways to show them."""
 
 import os
 import pty
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from baselines.sweep.cells import Board, Cell, Reached, cell_of, seconds_left, total_left
+from baselines.sweep.cells import Cell, ProgressTable, Reached, cell_of, seconds_left, total_left
 from baselines.training.run import RunSpec
 from explore_suite.runs.format import EpisodeRow
 from explore_suite.runs.store import ResultStore
@@ -50,15 +50,15 @@ def test_progress_is_read_from_the_last_evaluation(tmp_path):
     assert cell_of(spec, store).state == "done"
 
 
-def test_lines_are_said_when_there_is_news(capsys):
+def test_a_line_is_printed_when_a_run_starts_or_ends(capsys):
     cells = [cell("sac", 0, "running", Reached(50, 1.0, 600.0)), cell("sac", 1)]
-    board = Board(cells)
-    board.show()
-    board.show()
+    table = ProgressTable(cells)
+    table.show()
+    table.show()
     said = capsys.readouterr().out
     assert said == "1 running, 0 done, 0 failed, 1 waiting; about 30.0 min left\n"
     cells[0].state = "failed"
-    board.show()
+    table.show()
     assert capsys.readouterr().out == "0 running, 0 done, 1 failed, 1 waiting\n"
 
 

@@ -140,7 +140,7 @@ def rows(store):
 
 
 def test_a_lost_node_and_shared_storage(cluster, local, tmp_path):
-    """The lost run goes on from its checkpoint; a cell that fails by itself stops no other."""
+    """The lost run resumes from its checkpoint; a cell that fails by itself stops no other."""
     (tmp_path / TASK / "seed-002.csv").mkdir(parents=True)
     node = cluster.add_node()
     process = begin(cluster, tmp_path, "--seeds", "0-2")
@@ -182,7 +182,7 @@ def test_ctrl_c_saves_what_runs_and_leaves(cluster, tmp_path):
     wait_for(lambda: begun(tmp_path, 0), process)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=300)
-    assert process.returncode == 130 and "the same command goes on" in output
+    assert process.returncode == 130 and "Run the same command again to resume" in output
     (run,) = ResultStore(tmp_path).runs()
     assert not run.header.finished
     (newest, *_) = sorted((tmp_path / ".checkpoints" / TASK / "seed-000").iterdir(), reverse=True)

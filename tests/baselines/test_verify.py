@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from baselines.cli import verify
 from baselines.training import run as training
+from baselines.training import verification
 from baselines.training.arithmetic import arithmetic, blas_of
 from baselines.training.run import RunOptions, RunSpec, train
 from explore_suite.__main__ import main
@@ -37,7 +37,7 @@ def run(trained, tmp_path):
 @pytest.fixture
 def elsewhere(monkeypatch):
     """A machine whose torch computes otherwise."""
-    monkeypatch.setattr(verify, "arithmetic", lambda: OTHER)
+    monkeypatch.setattr(verification, "arithmetic", lambda: OTHER)
 
 
 def change(run, line, column, value):
@@ -52,7 +52,7 @@ def set_header(run, **changes):
     path.write_text(dump_header(replace(read_header(path), **changes)))
 
 
-def told(run, capsys, *more):
+def output_of(run, capsys, *more):
     """Exit code and output."""
     return main(["verify", str(run), *more]), capsys.readouterr().out
 
@@ -72,23 +72,23 @@ def test_a_branch_of_mkl_chosen_by_the_environment_is_another_blas(monkeypatch):
 
 
 def test_on_the_same_machine_nothing_is_said_but_equal_or_the_difference(run, capsys):
-    assert told(run, capsys) == (0, f"equal: 6 rows of {run}\n")
+    assert output_of(run, capsys) == (0, f"equal: 6 rows of {run}\n")
     change(run, 4, 3, "0.5")
-    code, output = told(run, capsys)
+    code, output = output_of(run, capsys)
     assert code == 1 and output.startswith("line 4 differs:\n  was ('train', 2, 200, 0.5")
 
 
 def test_another_processor_of_the_same_capability_is_named_where_rows_differ(run, capsys):
     machine = read_header(run.with_suffix(".json")).machine
     set_header(run, machine=machine | {"processor": "Babbage"})
-    assert told(run, capsys)[0] == 0
+    assert output_of(run, capsys)[0] == 0
     change(run, 4, 3, "0.5")
-    code, output = told(run, capsys)
-    assert code == 1 and "learnt on Babbage, and here is" in output
+    code, output = output_of(run, capsys)
+    assert code == 1 and "made on Babbage; this is" in output
 
 
 def test_elsewhere_equal_rows_are_still_equal(run, elsewhere, capsys):
-    code, output = told(run, capsys)
+    code, output = output_of(run, capsys)
     capability, blas = arithmetic().values()
     first, second = output.splitlines()
     assert code == 0 and second == f"equal: 6 rows of {run}"
@@ -97,9 +97,9 @@ def test_elsewhere_equal_rows_are_still_equal(run, elsewhere, capsys):
 
 def test_elsewhere_rows_that_learning_may_change_are_not_comparable(run, elsewhere, capsys):
     change(run, 4, 3, "0.5")
-    code, output = told(run, capsys)
-    assert code == 3 and "not comparable here: agreed until line 3; line 4 differs" in output
-    assert told(run, capsys, "--episodes", "1")[0] == 0
+    code, output = output_of(run, capsys)
+    assert code == 3 and "not comparable here: equal up to line 3; line 4 differs" in output
+    assert output_of(run, capsys, "--episodes", "1")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -113,24 +113,24 @@ def test_elsewhere_rows_that_learning_may_change_are_not_comparable(run, elsewhe
 )
 def test_elsewhere_what_must_agree_differs(line, column, value, reason, run, elsewhere, capsys):
     change(run, line, column, value)
-    code, output = told(run, capsys)
-    assert code == 1 and f"differs where every machine must agree: {reason}" in output
+    code, output = output_of(run, capsys)
+    assert code == 1 and f"differs in what must agree on every machine: {reason}" in output
 
 
 def test_elsewhere_another_task_or_broken_traces_differ(run, elsewhere, capsys):
     run.with_suffix(".traces.npz").unlink()
-    code, output = told(run, capsys)
+    code, output = output_of(run, capsys)
     assert code == 1 and "the traces cannot be replayed" in output
     set_header(run, fingerprint="0" * 16)
-    code, output = told(run, capsys)
+    code, output = output_of(run, capsys)
     assert code == 1 and f"and was {'0' * 16}" in output
 
 
 def test_other_versions_are_named(run, monkeypatch, capsys):
-    here = verify.versions()
-    monkeypatch.setattr(verify, "versions", lambda: here | {"torch": "0.0.1"})
+    here = verification.versions()
+    monkeypatch.setattr(verification, "versions", lambda: here | {"torch": "0.0.1"})
     change(run, 4, 3, "0.5")
-    code, output = told(run, capsys)
+    code, output = output_of(run, capsys)
     assert code == 3 and f"torch {here['torch']} (here 0.0.1)" in output
 
 
@@ -138,10 +138,10 @@ def test_a_header_of_before_capabilities_were_recorded_is_not_held_against_this_
     machine = read_header(run.with_suffix(".json")).machine
     kept = {name: machine[name] for name in machine if name not in OTHER}
     set_header(run, machine=kept, traces={})
-    code, output = told(run, capsys)
-    assert code == 0 and "does not say its CPU capability" in output
+    code, output = output_of(run, capsys)
+    assert code == 0 and "unknown CPU capability, not in the header" in output
     change(run, 4, 3, "0.5")
-    assert told(run, capsys)[0] == 3
+    assert output_of(run, capsys)[0] == 3
 
 
 def test_a_run_that_changed_machines_names_both(tmp_path, monkeypatch, caplog, capsys):
@@ -156,7 +156,7 @@ def test_a_run_that_changed_machines_names_both(tmp_path, monkeypatch, caplog, c
         assert finished == (number == 2)
     assert store.header(SPEC.key).machine["capability"] == "AVX2, then AVX512"
     assert caplog.text.count("a run that was begun on AVX2") == 1
-    assert "AVX2, then AVX512 (here" in told(store.path(SPEC.key, ".csv"), capsys)[1]
+    assert "AVX2, then AVX512 (here" in output_of(store.path(SPEC.key, ".csv"), capsys)[1]
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_the_help_names_the_exit_codes(capsys):
     with pytest.raises(SystemExit):
         main(["verify", "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "0 equal; 1 differs" in text and "3 not comparable here" in text
+    assert "0 equal 1 differs" in text and "3 not comparable here" in text
 
 
 def test_a_strangers_threads_are_held_to_the_cores_here(run, capsys, monkeypatch):
     asked = []
-    monkeypatch.setattr("baselines.cli.verify.torch.set_num_threads", asked.append)
+    monkeypatch.setattr("baselines.training.verification.torch.set_num_threads", asked.append)
     set_header(run, threads=4096)
-    code, words = told(run, capsys)
+    code, words = output_of(run, capsys)
     assert code == 0 and "4096 threads (here " in words
     assert asked == [os.cpu_count()]
 

@@ -272,8 +272,8 @@ def test_a_sweep_does_not_take_another_budget_for_done(tmp_path, capsys):
     assert train(SPEC, ResultStore(tmp_path), ALWAYS, quiet)
     command = ["sweep", "--agents", "random", "--tasks", "GridWorld", "--results", str(tmp_path)]
     assert main([*command, "--episodes", "6"]) == 0
-    assert main(command) == 2
-    assert "finished with another budget" in capsys.readouterr().err
+    assert main(command) == 2  # 400 episodes
+    assert "cannot be lengthened to 400" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
