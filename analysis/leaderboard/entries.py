@@ -1,9 +1,10 @@
 """Who is on the leaderboard: the runs of our store and the sound submissions beside it.
 
 A submission is a folder of `submissions/` next to the store, named like its label. One with a
-problem is left out as a whole, and its problems are told to whoever writes the page. Of two that
-clash the verified one stays, else the one accepted earlier (`accepted.json`). A label is verified
-if `verified.json`, next to the store too, says so; the badge is lost with any change of a run file,
+problem is left out as a whole, and its problems are reported to whoever writes the page. Of two in
+conflict the verified one stays, else the one accepted earlier (`accepted.json`). Nothing is
+replayed here: an entry is replay-checked if `accepted.json` says so, and verified if
+`verified.json`, next to the store too, does. Both badges are lost with any change of a run file,
 for `files` is the digest of all of them that `explore-suite validate` prints:
 
     {"my-method": {"by": "A. Maintainer", "what": "seed 0 of GridWorld", "when": "2026-01-31",
@@ -19,8 +20,16 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from analysis.figures.style import STYLES, ordered
-from analysis.leaderboard.accepted import Acceptance, Day, read_accepted, read_registry, seniority
-from analysis.leaderboard.conflicts import Claim, clashes
+from analysis.leaderboard.accepted import (
+    Acceptance,
+    Day,
+    acceptance,
+    digests,
+    read_accepted,
+    read_registry,
+    seniority,
+)
+from analysis.leaderboard.conflicts import Claim, conflicts
 from analysis.stats.results import Results
 from analysis.stats.tables import episode_table, run_scores
 from analysis.submissions.schema import Digest, Submission, Text, files_digest
@@ -31,7 +40,8 @@ from explore_suite.runs.format import Run
 from explore_suite.runs.store import LeftOut, ResultStore
 from explore_suite.tasks import lookup
 
-REFERENCE, SELF_REPORTED, VERIFIED = "reference", "self-reported", "verified"
+REFERENCE, VERIFIED = "reference", "verified"
+SELF_REPORTED, REPLAY_CHECKED = "self-reported", "replay-checked"
 LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
@@ -103,10 +113,10 @@ def gather(root: Path | str, last: int | None = None) -> Board:
     if not runs:
         raise UserError(f"no runs in {root}: explore-suite train makes one")
     entries = {label: Entry(label, reference_name(label), REFERENCE) for label in _labels(runs)}
-    sound, refused = _sound(root.parent, last)
     accepted = read_accepted(root.parent)
+    sound, refused = _sound(root.parent, last, accepted)
     claims = [_claim(entry, found, accepted) for entry, found in sound]
-    against = clashes(_our_claims(entries, runs), claims)
+    against = conflicts(_our_claims(entries, runs), claims)
     for entry, found in sound:
         refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
         if entry.label not in against:
@@ -116,17 +126,17 @@ def gather(root: Path | str, last: int | None = None) -> Board:
     return Board(root, runs, ranked, refused, last, left_out)
 
 
-def clashes_of(folder: Path, report: Report, results: Path) -> list[str]:
+def conflicts_of(folder: Path, report: Report, results: Path) -> list[str]:
     """Why a sound submission cannot stand beside the runs and the submissions of `results`."""
     if report.submission is None:
         return []
     accepted, (runs, _) = read_accepted(results), ResultStore(results / "runs").sound_runs()
     checks = read_registry(results / "verified.json", Verification)
-    mine = _entry(report.submission, checks.get(report.submission.agent))
-    others, _ = _sound(results, None, skip=mine.label)  # which it is to replace, or is
+    mine = _entry(report.submission, accepted, checks)
+    others, _ = _sound(results, None, accepted, skip=mine.label)  # which it is to replace, or is
     claims = [_claim(entry, found, accepted) for entry, found in [(mine, report.runs), *others]]
     unfit = _unfit(folder, report.submission, report.runs) if _is_beside(folder, results) else []
-    return [*unfit, *clashes(_our_claims(_labels(runs), runs), claims).get(mine.label, [])]
+    return [*unfit, *conflicts(_our_claims(_labels(runs), runs), claims).get(mine.label, [])]
 
 
 def reference_name(label: str) -> str:
@@ -168,7 +178,7 @@ def _is_beside(folder: Path, results: Path) -> bool:
 
 
 def _sound(
-    folder: Path, last: int | None, skip: str | None = None
+    folder: Path, last: int | None, accepted: dict[str, Acceptance], skip: str | None = None
 ) -> tuple[list[tuple[Entry, list[Run]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
@@ -176,14 +186,15 @@ def _sound(
     for path in _members(folder / "submissions"):
         if path.name == skip:
             continue
-        submission, whole, problems = validate(path)
-        runs = [_drawn_part(run, last) for run in whole]
+        report = validate(path, digests(accepted))
+        submission, problems = report.submission, report.problems
+        runs = [_drawn_part(run, last) for run in report.runs]
         if submission is not None and not problems:
             problems = list(_unfit(path, submission, runs))
         if submission is None or problems:
             refused += [f"{shown(path.name)}: {problem}" for problem in problems]
         else:
-            sound.append((_entry(submission, verified.get(submission.agent)), runs))
+            sound.append((_entry(submission, accepted, verified), runs))
     return sound, refused
 
 
@@ -226,8 +237,12 @@ def _computable(runs: list[Run]) -> bool:
         return bool(np.isfinite(scores.to_numpy(dtype=float).sum(axis=0)).all())
 
 
-def _entry(submission: Submission, check: Verification | None) -> Entry:
+def _entry(
+    submission: Submission, accepted: dict[str, Acceptance], verified: dict[str, Verification]
+) -> Entry:
     label, name = submission.agent, submission.name
-    if check is None or check.files != files_digest(submission.files):
-        return Entry(label, name, SELF_REPORTED, submission)
-    return Entry(label, name, VERIFIED, submission, check)
+    check, held = verified.get(label), acceptance(accepted, submission)
+    if check is not None and check.files == files_digest(submission.files):
+        return Entry(label, name, VERIFIED, submission, check)
+    badge = REPLAY_CHECKED if held is not None and held.replayed else SELF_REPORTED
+    return Entry(label, name, badge, submission)
