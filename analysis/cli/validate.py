@@ -98,9 +98,12 @@ def _sound_lines(folder: Path, found: Submission, report: Report) -> list[str]:
 
 def _problem_lines(folder: Path, report: Report) -> list[str]:
     """The problems, each after a space: no line of a log may begin with a stranger's `::`."""
+    lines = [f" {problem}" for problem in report.problems]
+    if report.replay is not None:  # whose problems these are, then
+        lines.append("  `explore-suite doctor` checks that the tasks behave as published here")
     count = len(report.problems)
-    ending = f"refused: {count} problem{'s' if count > 1 else ''} in {shown(str(folder))}"
-    return [*(f" {problem}" for problem in report.problems), ending]
+    plural = "s" if count > 1 else ""
+    return [*lines, f"refused: {count} problem{plural} in {shown(str(folder))}"]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -24,7 +24,7 @@ from explore_suite.runs import traces
 from explore_suite.runs.format import EpisodeRow, Header
 
 MAX_RUNS = 40  # replayed of a submission, unless all are asked for; and per process
-# Limits of a process. To start takes it about 2 seconds, a run 0.1 to 0.7, and all of it 0.5 GB.
+# Limits of a process. It takes about 2 seconds to start, 0.25 per run, and 0.5 GB of addresses.
 START_SECONDS, RUN_SECONDS, MEMORY = 60, 10, 4 * 2**30
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each would reserve memory
 
@@ -42,7 +42,7 @@ class Replay(NamedTuple):
     """The outcome of a replay."""
 
     replayed: int  # runs
-    runs: int  # that the submission has
+    runs: int  # with traces
     problems: list[str]
 
 

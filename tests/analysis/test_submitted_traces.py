@@ -339,7 +339,11 @@ def test_a_forged_submission_is_not_accepted(results, capsys):
     assert capsys.readouterr().out.startswith("sound, but not replayed: my-method")
     assert command.main([str(folder), "--accept"]) == 1
     said = capsys.readouterr().out
-    assert "sound" not in said and f" {RUN}{TRACES}: episode 299: return 23.0 was written" in said
+    assert (
+        "sound" not in said
+        and "doctor" in said
+        and f" {RUN}{TRACES}: episode 299: return 23.0 was written" in said
+    )
     assert not (results / "accepted.json").exists()
     with pytest.raises(UserError, match="--accept replays every run"):
         command.main([str(folder), "--accept", "--no-replay"])
