@@ -15,7 +15,6 @@ import shutil
 import statistics
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -23,9 +22,8 @@ import numpy as np
 
 from analysis.submissions.replay import differences
 from analysis.submissions.schema import Submission, digest
-from analysis.submissions.task_limits import bins, bins_to_success
+from analysis.submissions.task_limits import bins
 from analysis.submissions.validate import check, validate
-from explore_suite.runs.format import Header, dump_header
 from explore_suite.tasks import TASKS
 from tests.helpers.bad_submissions import LOCAL, LOCAL_ID
 from tests.helpers.good_submission import (
@@ -207,67 +205,6 @@ def copied_evaluations(draw: random.Random) -> Files:
     return {f"{LOCAL}/seed-00{two}.csv": csv_of(rows)}
 
 
-def solved_untrained(draw: random.Random) -> Files:
-    """Evaluations at the goal of a method whose training never went there."""
-    visited = draw.randrange(1, bins_to_success(SPEC))
-    rows = [
-        row._replace(coverage=visited / BINS) if row.phase == "eval"
-        else row._replace(coverage=visited / BINS, return_=0.0, success_steps=0)
-        for row in rows_of(LOCAL_ID, 0)
-    ]  # fmt: skip
-    return {f"{LOCAL}/seed-000.csv": csv_of(rows)}
-
-
-def impossible_cell(draw: random.Random) -> Files:
-    """One value of one row that the task cannot give."""
-    rows = rows_of(LOCAL_ID, 0)
-    place = draw.randrange(len(rows))
-    change = draw.choice([
-        {"return_": draw.uniform(833, 1e6)}, {"return_": -draw.uniform(0.1, 10)},
-        {"success_steps": draw.randrange(827, 2000)}, {"length": draw.randrange(1000)},
-        {"coverage": draw.uniform(1.1, 9)}, {"seconds": 1e9 * draw.uniform(1, 9)},
-        {"env_steps": rows[place].env_steps + draw.randrange(1, 99)},
-    ])  # fmt: skip
-    rows[place] = rows[place]._replace(**change)
-    return {f"{LOCAL}/seed-000.csv": csv_of(rows)}
-
-
-def bad_headers(draw: random.Random) -> Files:
-    """Settings that no run has, in the headers of all."""
-    deep: dict = {"a": 1}
-    for _ in range(draw.randrange(4, 12)):
-        deep = {"a": deep}
-    change = draw.choice([
-        {"threads": draw.randrange(1025, 10**9)}, {"config": deep}, {"source": "synthetic"},
-        {"config": {"a": [0] * draw.randrange(200, 900)}}, {"config": {"a": "x" * 300}},
-        {"config": {"a": "line\nbreak"}}, {"config": {"a": draw.choice([1e9, 10**12, -1e300])}},
-        {"finished": False}, {"code": {"commit": "0" * 40, "dirty": True}}, {"traces": {}},
-        {"episodes": draw.randrange(5001, 10**9)}, {"fingerprint": "0" * 16},
-    ])  # fmt: skip
-    return {
-        path: dump_header(replace(Header(**json.loads(sound()[path])), **change)).encode()
-        for path in paths(".json")
-    }
-
-
-def bad_name(draw: random.Random) -> Files:
-    """Names in other letters (homoglyphs), or with a badge of the page."""
-    letter = chr(draw.choice([0x0410, 0x03B1, 0xFF21, 0x1D400, 0x200B, 0x202E, 0x4E2D, 0x13A0]))
-    word = draw.choice(["Verified", "OURS", "ref\u00e9rence", "self reported", "Rep1ay-checked"])
-    name = draw.choice([f"SAC {letter}", f"{letter}SAC", f"SAC ({word})", word])
-    about = json.loads(sound()["submission.json"]) | {"name": name}
-    return {"submission.json": json.dumps(about).encode()}
-
-
-def bad_digit(draw: random.Random) -> Files:
-    """A digit of the rows replaced by a letter."""
-    path = draw.choice(paths(".csv"))
-    data = bytearray(sound()[path])
-    digits = [place for place, byte in enumerate(data) if 48 <= byte <= 57]
-    data[draw.choice(digits)] = draw.choice(b"abcxyz ;_")
-    return {path: bytes(data)}
-
-
 def tampered_traces(draw: random.Random) -> list[str]:
     """A number of a run's last evaluation or of its traces changed: what the replay finds."""
     header, rows = header_of(GRID, 0), rows_of(GRID, 0)
@@ -299,11 +236,6 @@ FORGERIES: dict[str, Callable[[random.Random], Files]] = {
     "copied seed, noise of 1 %": lambda draw: copied_seed(draw, 0.2, 0),
     "copied seed, noise of 1 % and in coverage": lambda draw: copied_seed(draw, 0.2, 2),
     "copied evaluations": copied_evaluations,
-    "solved without training": solved_untrained,
-    "impossible cell": impossible_cell,
-    "bad headers": bad_headers,
-    "bad name": bad_name,
-    "bad digit": bad_digit,
 }
 KINDS = [*DAMAGE, *FORGERIES, "damaged tree", "tampered traces"]
 
