@@ -37,7 +37,7 @@ test: setup
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-# Random kills of sweeps and random damage to their files, for so many minutes.
+# Random kills of sweeps, random damage to their files, and forged submissions, for so many minutes.
 FUZZ_MINUTES ?= 10
 fuzz: setup
 	$(BIN)/python -m tests.end_to_end.fuzz_runs --minutes $(FUZZ_MINUTES)

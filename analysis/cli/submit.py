@@ -3,14 +3,15 @@
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.validate import beside_others, tell
+from analysis.cli.validate import print_report, results_beside, with_conflicts
 from analysis.submissions.check_manifest import mean_score
-from analysis.submissions.read_folder import ABOUT
+from analysis.submissions.read_folder import MANIFEST
 from analysis.submissions.schema import GROUPS, MAX_SEEDS, MIN_SEEDS, digest, run_path
-from analysis.submissions.validate import Report, check, check_runs, validate
+from analysis.submissions.validate import Report, check, check_runs, replay_traces, validate
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
 from explore_suite.runs.format import TRACES, Run, RunKey
@@ -35,20 +36,21 @@ def main(arguments: list[str]) -> int:
     files = _run_files(store, options, tasks, seeds)
     runs, problems = check_runs(files)
     if problems:
-        return tell(options.results, Report(None, runs, problems))
-    files[ABOUT] = about(options, tasks, seeds, runs, files)
-    report, _ = beside_others(options.folder, check(files), None)
+        return print_report(options.results, Report(None, runs, problems))
+    files[MANIFEST] = manifest(options, tasks, seeds, runs, files)
+    report = with_conflicts(options.folder, check(files), results_beside(options.folder))
+    report = replay_traces(report)
     if report.problems:
-        return tell(options.folder, report)
+        return print_report(options.folder, report)
     _write(options.folder, files)
-    return tell(options.folder, validate(options.folder))
+    return print_report(options.folder, replace(validate(options.folder), replay=report.replay))
 
 
-def about(
+def manifest(
     options: argparse.Namespace, tasks: Sequence[str], seeds: int, runs: list[Run],
     files: dict[str, bytes],
 ) -> bytes:  # fmt: skip
-    """The text of submission.json: what was told in the flags and what the runs say."""
+    """The text of submission.json: what the flags and the runs say."""
     code = {"url": options.code, "commit": options.commit} if options.code else None
     values: dict[str, Any] = {
         "version": 1,
@@ -98,7 +100,7 @@ def _tasks(store: ResultStore, options: argparse.Namespace) -> list[str]:
 
 
 def _seeds(store: ResultStore, options: argparse.Namespace, tasks: Sequence[str]) -> int:
-    """How many seeds from 0 on; without being told, as many as the best provided task has."""
+    """How many seeds from 0 on; by default, as many as the task with most seeds has."""
     if options.seeds is not None:
         return options.seeds
     seeds = MIN_SEEDS
@@ -121,8 +123,8 @@ def _run_files(
             for suffix in (".json", ".csv", TRACES):
                 path = store.path(RunKey(options.preset, options.agent, task, seed), suffix)
                 if path.is_file():
-                    place = run_path(options.preset, options.agent, task, seed, suffix)
-                    files[place] = path.read_bytes()
+                    target = run_path(options.preset, options.agent, task, seed, suffix)
+                    files[target] = path.read_bytes()
                 elif suffix == ".json":
                     missing.append(f"{task} seed {seed}")
     if missing:
@@ -153,9 +155,9 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite submit",
-        description="Build a submission for the leaderboard from finished runs, and validate it. "
-        "Nothing is written if the validator would refuse it. Runs of your own code are recorded "
-        "with explore_suite.record; the rules are in results/README.md.",
+        description="Build a submission for the leaderboard from finished runs and their traces, "
+        "and validate it. Nothing is written if the validator would refuse it. Runs of your own "
+        "code are recorded with explore_suite.record; the rules are in results/README.md.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -168,19 +170,19 @@ def _parser() -> argparse.ArgumentParser:
         "--groups", nargs="+", choices=GROUPS, help="groups of tasks (default: all with runs)"
     )
     runs.add_argument("--seeds", type=int, help="how many, from 0 on (default: all there are)")
-    _tell_arguments(parser.add_argument_group("what to say of them"))
+    _describe(parser.add_argument_group("what to say about them"))
     return parser
 
 
-def _tell_arguments(told: Any) -> None:
-    told.add_argument("--name", required=True, help="of the method, as the leaderboard shows it")
-    told.add_argument("--author", required=True, action="append", help="once per author")
-    told.add_argument("--description", required=True, help="what it does, in a few sentences")
-    tuned = told.add_mutually_exclusive_group(required=True)
+def _describe(group: Any) -> None:
+    group.add_argument("--name", required=True, help="of the method, as the leaderboard shows it")
+    group.add_argument("--author", required=True, action="append", help="once per author")
+    group.add_argument("--description", required=True, help="what it does, in a few sentences")
+    tuned = group.add_mutually_exclusive_group(required=True)
     tuned.add_argument("--tuned", action="store_true", help="settings were chosen on these tasks")
     tuned.add_argument("--not-tuned", dest="tuned", action="store_false", help="they were not")
-    told.add_argument("--contact", help="mail address or other way to reach an author")
-    told.add_argument("--paper", help="https address")
-    told.add_argument("--code", help="https address of the method's repository")
-    told.add_argument("--commit", help="its commit that made the runs; goes with --code")
-    told.add_argument("--hardware", help="what they ran on (default: what the headers say)")
+    group.add_argument("--contact", help="mail address or other way to reach an author")
+    group.add_argument("--paper", help="https address")
+    group.add_argument("--code", help="https address of the method's repository")
+    group.add_argument("--commit", help="its commit that made the runs; goes with --code")
+    group.add_argument("--hardware", help="what they ran on (default: what the headers say)")

@@ -1,14 +1,16 @@
 """`explore-suite validate`: the flags and the output of checking a submission."""
 
 import argparse
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from analysis.leaderboard.accepted import accept
-from analysis.leaderboard.entries import clashes_of
+from analysis.leaderboard.accepted import accept, digests, read_accepted
+from analysis.leaderboard.entries import conflicts_of
+from analysis.submissions.replay import MAX_RUNS
 from analysis.submissions.schema import Submission, files_digest, schema_text
 from analysis.submissions.unicode_checks import shown
-from analysis.submissions.validate import Report, validate
+from analysis.submissions.validate import Report, replay_traces, validate
 from explore_suite.cli.console import say, silence_stdout
 from explore_suite.errors import UserError
 
@@ -21,37 +23,53 @@ def main(arguments: list[str]) -> int:
         return 0
     if options.folder is None:
         raise UserError("name the folder of a submission, e.g. results/submissions/my-method")
-    report, results = beside_others(options.folder, validate(options.folder), options.results)
-    code = tell(options.folder, report)
+    results = options.results or results_beside(options.folder)
+    if options.accept and (results is None or options.no_replay):
+        raise UserError(
+            "--accept replays every run, so --no-replay cannot go with it"
+            if options.no_replay
+            else "--accept is for a folder of results/submissions, or with --results"
+        )
+    known = digests(read_accepted(results)) if results else set()
+    report = with_conflicts(options.folder, validate(options.folder, known), results)
+    if not options.no_replay:
+        report = replay_traces(report, every=options.accept)
+    code = print_report(options.folder, report)
     if options.accept and code == 0:
-        if results is None or report.submission is None:
-            raise UserError("--accept is for a folder of results/submissions, or with --results")
-        accept(results, report.submission, datetime.now(UTC).date().isoformat())
+        assert results is not None and report.submission is not None, "checked above"
+        done = report.replay is not None and report.replay.replayed == len(report.runs)
+        today = datetime.now(UTC).date().isoformat()
+        accept(results, report.submission, today, replayed=done)
         say(f"  accepted: {results / 'accepted.json'}")
     return code
 
 
-def beside_others(folder: Path, report: Report, results: Path | None) -> tuple[Report, Path | None]:
-    """The report with what clashes with other entries, and the results that hold these, if any.
+def results_beside(folder: Path) -> Path | None:
+    """The results among which a folder is to stand.
 
-    Without `results`, they are where the folder lies, as in results/submissions/my-method, or
-    `results` of the working directory.
+    Those in whose submissions/ it lies, as results/submissions/my-method does, else `results` of
+    the working directory, if there is one.
     """
-    place = folder.absolute().parent
-    if results is None and place.name == "submissions":
-        results = place.parent
-    elif results is None:
-        results = Path("results") if Path("results/submissions").is_dir() else None
+    parent = folder.absolute().parent
+    if parent.name == "submissions":
+        return parent.parent
+    return Path("results") if Path("results/submissions").is_dir() else None
+
+
+def with_conflicts(folder: Path, report: Report, results: Path | None) -> Report:
+    """The report of a sound submission with its conflicts with the entries of `results`."""
     if results is None or report.problems:
-        return report, results
-    return report._replace(problems=clashes_of(folder, report, results)), results
+        return report
+    return replace(report, problems=conflicts_of(folder, report, results))
 
 
-def tell(folder: Path, report: Report) -> int:
-    """Says what validation found; the exit code, whether or not anyone listens to the end."""
+def print_report(folder: Path, report: Report) -> int:
+    """Prints what validation found; returns the exit code, even if the output pipe is closed."""
     found = report.submission
     sound = found is not None and not report.problems
-    lines = _sound_lines(folder, found) if found and sound else _problem_lines(folder, report)
+    lines = (
+        _sound_lines(folder, found, report) if found and sound else _problem_lines(folder, report)
+    )
     try:
         for line in lines:
             say(line)
@@ -60,10 +78,19 @@ def tell(folder: Path, report: Report) -> int:
     return 0 if sound else 1
 
 
-def _sound_lines(folder: Path, found: Submission) -> list[str]:
-    where = shown(str(folder))
+def _sound_lines(folder: Path, found: Submission, report: Report) -> list[str]:
+    size = f"{found.agent}, {len(found.tasks)} tasks x {len(found.seeds)} seeds"
+    if report.replay is not None:
+        verdict = "sound"
+        replayed = f"replayed: the traces of {report.replay.replayed} of {len(report.runs)} runs"
+    elif report.traces:
+        verdict, replayed = "sound, but not replayed", "not replayed, because of --no-replay"
+    else:
+        verdict = "sound, but not replayed"
+        replayed = "not replayed, because it was accepted before runs left traces"
     return [
-        f"sound: {found.agent}, {len(found.tasks)} tasks x {len(found.seeds)} seeds in {where}",
+        f"{verdict}: {size} in {shown(str(folder))}",
+        f"  {replayed}",
         *(f"  {task}  {score:.1f}" for task, score in found.scores.items()),
         f"  digest of all run files: {files_digest(found.files)}",
     ]
@@ -71,19 +98,22 @@ def _sound_lines(folder: Path, found: Submission) -> list[str]:
 
 def _problem_lines(folder: Path, report: Report) -> list[str]:
     """The problems, each after a space: no line of a log may begin with a stranger's `::`."""
+    lines = [f" {problem}" for problem in report.problems]
+    if report.replay is not None:  # whose problems these are, then
+        lines.append("  `explore-suite doctor` checks that the tasks behave as published here")
     count = len(report.problems)
-    ending = f"refused: {count} problem{'s' if count > 1 else ''} in {shown(str(folder))}"
-    return [*(f" {problem}" for problem in report.problems), ending]
+    plural = "s" if count > 1 else ""
+    return [*lines, f"refused: {count} problem{plural} in {shown(str(folder))}"]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite validate",
-        description="Check a submission: recompute every statement from its rows, refuse what "
-        "cannot be, and print all problems, one line each. No link is followed, nothing in it is "
-        "run, and nothing else is read but the entries that it is to stand beside: a sound one is "
-        "compared with these. Exit code 0 if it is sound, 1 if not. The rules are in "
-        "results/README.md.",
+        description="Check a submission: recompute every score from its rows, refuse what cannot "
+        f"be, replay the traces of its runs (of {MAX_RUNS} of them, where there are more), and "
+        "print all problems, one line each. No symlink is followed, no code of the submission is "
+        "run, and nothing else is read but the entries that it is to stand beside. Exit code 0 if "
+        "it is sound, 1 if not. The rules are in results/README.md.",
     )
     parser.add_argument("folder", type=Path, nargs="?", help="with its submission.json and runs/")
     parser.add_argument(
@@ -91,8 +121,12 @@ def _parser() -> argparse.ArgumentParser:
         "lies, or results/ if there is one)",
     )  # fmt: skip
     parser.add_argument(
-        "--accept", action="store_true", help="for maintainers: note it in accepted.json if sound"
+        "--no-replay", action="store_true", help="do not play the stored actions (about 0.3 s each)"
     )
+    parser.add_argument(
+        "--accept", action="store_true", help="for maintainers: replay every run, and note the "
+        "submission in accepted.json if it is sound",
+    )  # fmt: skip
     parser.add_argument(
         "--schema", action="store_true", help="print the JSON Schema of submission.json instead"
     )

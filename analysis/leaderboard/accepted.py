@@ -1,10 +1,13 @@
 """Which submissions maintainers have accepted, in order: `results/accepted.json`.
 
 Whoever was accepted first keeps a label, a name or rows that another claims, too. An entry counts
-as long as its run files are those that were accepted: `files` is the digest of all of them. It is
-written by `explore-suite validate FOLDER --accept`, once a submission is merged:
+as long as its run files are those that were accepted: `files` is the digest of all of them, and
+`replayed` whether the traces of every run were replayed. It is written by `explore-suite validate
+FOLDER --accept`, once a submission is merged:
 
-    {"my-method": {"files": "<SHA-256>", "when": "2026-01-31"}}
+    {"my-method": {"files": "<SHA-256>", "when": "2026-01-31", "replayed": true}}
+
+Entries without `replayed` were accepted before runs left traces.
 """
 
 import json
@@ -24,11 +27,12 @@ Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class Acceptance(BaseModel):
-    """The digest of all files that a submission had when it was accepted, and when that was."""
+    """The digest of the files that a submission was accepted with, when, and whether replayed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     files: Digest
     when: Day
+    replayed: bool = False
 
 
 def read_accepted(results: Path) -> dict[str, Acceptance]:
@@ -36,27 +40,39 @@ def read_accepted(results: Path) -> dict[str, Acceptance]:
     return read_registry(results / "accepted.json", Acceptance)
 
 
+def digests(accepted: dict[str, Acceptance]) -> set[str]:
+    """The digests of all accepted submissions, which may lack traces."""
+    return {held.files for held in accepted.values()}
+
+
+def acceptance(accepted: dict[str, Acceptance], submission: Submission) -> Acceptance | None:
+    """How a submission was accepted; None if it was not, or if a run file has changed since."""
+    held = accepted.get(submission.agent)
+    return held if held and held.files == files_digest(submission.files) else None
+
+
 def seniority(accepted: dict[str, Acceptance], submission: Submission) -> int | None:
     """How many were accepted before this one; None if it is not accepted as it is."""
-    held = accepted.get(submission.agent)
-    if held is None or held.files != files_digest(submission.files):
+    if acceptance(accepted, submission) is None:
         return None
     return list(accepted).index(submission.agent)
 
 
-def accept(results: Path, submission: Submission, when: str) -> None:
-    """Adds a submission to the end of the registry; one whose files changed begins anew."""
+def accept(results: Path, submission: Submission, when: str, *, replayed: bool) -> None:
+    """Notes a submission as accepted: at the end if it is new or changed, else where it stands."""
     accepted = read_accepted(results)
-    if seniority(accepted, submission) is not None:
-        return
-    accepted.pop(submission.agent, None)
-    accepted[submission.agent] = Acceptance(files=files_digest(submission.files), when=when)
-    values = {label: held.model_dump() for label, held in accepted.items()}
+    held = acceptance(accepted, submission)
+    if held is None:
+        accepted.pop(submission.agent, None)
+        held = Acceptance(files=files_digest(submission.files), when=when)
+    replayed = replayed or held.replayed
+    accepted[submission.agent] = held.model_copy(update={"replayed": replayed})
+    values = {label: one.model_dump(exclude_defaults=True) for label, one in accepted.items()}
     replace_text(results / "accepted.json", json.dumps(values, indent=1) + "\n")
 
 
 def read_registry(path: Path, model: type[Model]) -> dict[str, Model]:
-    """What maintainers wrote down by label; nothing if there is no such file."""
+    """What maintainers noted, by label; nothing if there is no such file."""
     try:
         values = strict_json(path.read_bytes())
         return TypeAdapter(dict[Label, model]).validate_python(values)  # type: ignore[valid-type]

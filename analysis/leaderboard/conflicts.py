@@ -5,39 +5,40 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from analysis.stats.tables import StoredRun
-from analysis.submissions.duplicate_runs import matches, told_by
-from analysis.submissions.unicode_checks import likeness
+from analysis.submissions.duplicate_runs import matches, scored_rows
+from analysis.submissions.unicode_checks import skeleton
 
 
 class Claim(NamedTuple):
-    """What an entry wants to have for itself."""
+    """What an entry claims for itself alone."""
 
     label: str
     name: str
     runs: list[StoredRun]
-    standing: tuple[bool, int] | None = None  # the lower stays; None stays against nobody
+    standing: tuple[bool, int] | None = None  # the lower one stays; None: below all others
 
 
-Clash = tuple[int, int, str]  # places of two claims, and what is said of either, of the `other`
+# Indices of two claims, and why one of them is refused: a format of `mine` and of `other`.
+Conflict = tuple[int, int, str]
 
 
-def clashes(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list[str]]:
-    """By label: why a submission cannot be shown.
+def conflicts(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list[str]]:
+    """Label -> reasons for which a submission is refused.
 
-    Ours stay against everyone, and of two submissions the one of better standing does, so that no
-    copy takes its original off the page. Of two without any standing neither is shown. Whoever is
-    refused takes nobody else along.
+    In a conflict ours stay, and of two submissions the one of better standing does, so that no copy
+    takes its original off the page. Of two without any standing both are refused: a maintainer
+    decides. A refused submission refuses no other.
     """
     found: dict[str, list[str]] = defaultdict(list)
     if not submitted:
         return found
-    everyone, told = [*ours, *submitted], defaultdict(list)
+    everyone, reasons = [*ours, *submitted], defaultdict(list)
     for rule in (_labels, _names, _rows):
         for first, second, reason in rule(everyone):
-            told[first, second].append(reason)
+            reasons[first, second].append(reason)
     ranks = [_rank(place, claim, len(ours)) for place, claim in enumerate(everyone)]
     beaten: set[int] = set()  # by one of better standing
-    for pair in sorted(told, key=lambda pair: sorted((ranks[pair[0]], ranks[pair[1]]))):
+    for pair in sorted(reasons, key=lambda pair: sorted((ranks[pair[0]], ranks[pair[1]]))):
         stays, goes = sorted(pair, key=lambda place: ranks[place])
         tied = ranks[stays] == ranks[goes]
         if stays in beaten or (tied and goes in beaten):
@@ -48,39 +49,39 @@ def clashes(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list
             if mine >= len(ours):
                 found[everyone[mine].label] += [
                     reason.format(mine=everyone[mine], other=everyone[other].label)
-                    for reason in told[pair]
+                    for reason in reasons[pair]
                 ]
     return found
 
 
 def _rank(place: int, claim: Claim, ours: int) -> tuple[int, bool, int]:
-    """Ours, then those of a standing, then the others, who are all alike."""
+    """Ours first, then submissions by their standing, then those without one, as equals."""
     if place < ours:
         return 0, False, 0
     return (2, False, 0) if claim.standing is None else (1, *claim.standing)
 
 
-def _labels(everyone: Sequence[Claim]) -> Iterator[Clash]:
-    for first, second in _equal(everyone, lambda claim: {likeness(claim.label)}):
+def _labels(everyone: Sequence[Claim]) -> Iterator[Conflict]:
+    for first, second in _equal(everyone, lambda claim: {skeleton(claim.label)}):
         yield first, second, "the label {mine.label} is taken by {other}; choose another"
 
 
-def _names(everyone: Sequence[Claim]) -> Iterator[Clash]:
-    """Names that look like another's name or label; two labels are not told of twice."""
-    labels = [likeness(claim.label) for claim in everyone]
+def _names(everyone: Sequence[Claim]) -> Iterator[Conflict]:
+    """Names that look like another's name or label; equal labels are a conflict of their own."""
+    labels = [skeleton(claim.label) for claim in everyone]
     for first, second in _equal(
-        everyone, lambda claim: {likeness(claim.name), likeness(claim.label)}
+        everyone, lambda claim: {skeleton(claim.name), skeleton(claim.label)}
     ):
         if labels[first] != labels[second]:
             yield first, second, "its name looks like that of {other}; choose another"
 
 
-def _rows(everyone: Sequence[Claim]) -> Iterator[Clash]:
+def _rows(everyone: Sequence[Claim]) -> Iterator[Conflict]:
     """The first copied run of each two entries."""
     owned = [(owner, run) for owner, claim in enumerate(everyone) for run in claim.runs]
     seen = set()
-    told = [told_by(run.header.task, run.header.seed, run.rows) for _, run in owned]
-    for match in matches(told):
+    scored = [scored_rows(run.header.task, run.header.seed, run.rows) for _, run in owned]
+    for match in matches(scored):
         (first, _), (second, run) = owned[match.first], owned[match.second]
         if first != second and (first, second) not in seen:
             seen.add((first, second))
@@ -92,7 +93,7 @@ def _rows(everyone: Sequence[Claim]) -> Iterator[Clash]:
 def _equal(
     everyone: Sequence[Claim], keys: Callable[[Claim], set[str]]
 ) -> Iterator[tuple[int, int]]:
-    """Places of any two claims with a key in common, each pair once."""
+    """Indices of any two claims with a key in common, each pair once."""
     seen: dict[str, list[int]] = defaultdict(list)
     for place, claim in enumerate(everyone):
         earlier = {other for key in keys(claim) for other in seen[key]}

@@ -1,9 +1,10 @@
 """Who is on the leaderboard: the methods of some stores, and the sound submissions beside these.
 
 A submission is a folder of `submissions/` next to a store, named like its label. One with a
-problem is left out as a whole, and its problems are told to whoever writes the page. Of two that
-clash the verified one stays, else the one accepted earlier (`accepted.json`). A label is verified
-if `verified.json`, next to the store too, says so; the badge is lost with any change of a run file,
+problem is left out as a whole, and its problems are reported to whoever writes the page. Of two in
+conflict the verified one stays, else the one accepted earlier (`accepted.json`). Nothing is
+replayed here: an entry is replay-checked if `accepted.json` says so, and verified if
+`verified.json`, next to the store too, does. Both badges are lost with any change of a run file,
 for `files` is the digest of all of them that `explore-suite validate` prints:
 
     {"my-method": {"by": "A. Maintainer", "what": "seed 0 of GridWorld", "when": "2026-01-31",
@@ -18,8 +19,16 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from analysis.leaderboard.accepted import Acceptance, Day, read_accepted, read_registry, seniority
-from analysis.leaderboard.conflicts import Claim, clashes
+from analysis.leaderboard.accepted import (
+    Acceptance,
+    Day,
+    acceptance,
+    digests,
+    read_accepted,
+    read_registry,
+    seniority,
+)
+from analysis.leaderboard.conflicts import Claim, conflicts
 from analysis.stats.methods import METHODS, ordered
 from analysis.stats.results import Results
 from analysis.stats.tables import StoredRun, episode_table, load, run_scores
@@ -31,7 +40,7 @@ from explore_suite.runs.format import Run
 from explore_suite.runs.store import LeftOut
 from explore_suite.tasks import lookup
 
-SELF_REPORTED, VERIFIED = "self-reported", "verified"
+SELF_REPORTED, REPLAY_CHECKED, VERIFIED = "self-reported", "replay-checked", "verified"
 SUBMITTED = "submitted"  # origin of runs of a submission
 LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
@@ -109,11 +118,11 @@ def gather(stores: Sequence[Path | str], last: int | None = None) -> Board:
     entries = _own_entries(runs)
     refused: list[str] = []
     for folder in dict.fromkeys(Path(store).resolve().parent for store in stores):
-        sound, problems = _sound(folder, last)
-        refused += problems
         accepted = read_accepted(folder)
+        sound, problems = _sound(folder, last, accepted)
+        refused += problems
         claims = [_claim(entry, found, accepted) for entry, found in sound]
-        against = clashes(_our_claims(runs), claims)
+        against = conflicts(_our_claims(runs), claims)
         for entry, found in sound:
             refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
             if entry.label not in against:
@@ -137,7 +146,7 @@ def _listed(stores: Sequence[Path | str]) -> str:
     return " and ".join(map(str, stores))
 
 
-def clashes_of(folder: Path, report: Report, results: Path) -> list[str]:
+def conflicts_of(folder: Path, report: Report, results: Path) -> list[str]:
     """Why a sound submission cannot stand beside the runs and the submissions of `results`."""
     if report.submission is None:
         return []
@@ -145,12 +154,12 @@ def clashes_of(folder: Path, report: Report, results: Path) -> list[str]:
     store = results / "runs"
     runs = load([store])[0] if store.is_dir() else []
     checks = read_registry(results / "verified.json", Verification)
-    mine = _entry(report.submission, report.runs, checks.get(report.submission.agent))
-    others, _ = _sound(results, None, skip=mine.label)  # which it is to replace, or is
+    mine = _entry(report.submission, report.runs, accepted, checks)
+    others, _ = _sound(results, None, accepted, skip=mine.label)  # which it is to replace, or is
     own = [_submitted(folder, run) for run in report.runs]
     claims = [_claim(entry, found, accepted) for entry, found in [(mine, own), *others]]
     unfit = _unfit(folder, report.submission, own) if _is_beside(folder, results) else []
-    return [*unfit, *clashes(_our_claims(runs), claims).get(mine.label, [])]
+    return [*unfit, *conflicts(_our_claims(runs), claims).get(mine.label, [])]
 
 
 def shown_name(method: str) -> str:
@@ -192,7 +201,7 @@ def _is_beside(folder: Path, results: Path) -> bool:
 
 
 def _sound(
-    folder: Path, last: int | None, skip: str | None = None
+    folder: Path, last: int | None, accepted: dict[str, Acceptance], skip: str | None = None
 ) -> tuple[list[tuple[Entry, list[StoredRun]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
@@ -200,14 +209,15 @@ def _sound(
     for path in _members(folder / "submissions"):
         if path.name == skip:
             continue
-        submission, whole, problems = validate(path)
-        runs = [_drawn_part(_submitted(path, run), last) for run in whole]
+        report = validate(path, digests(accepted))
+        submission, problems = report.submission, report.problems
+        runs = [_drawn_part(_submitted(path, run), last) for run in report.runs]
         if submission is not None and not problems:
             problems = list(_unfit(path, submission, runs))
         if submission is None or problems:
             refused += [f"{shown(path.name)}: {problem}" for problem in problems]
         else:
-            sound.append((_entry(submission, whole, verified.get(submission.agent)), runs))
+            sound.append((_entry(submission, report.runs, accepted, verified), runs))
     return sound, refused
 
 
@@ -254,9 +264,16 @@ def _computable(runs: list[StoredRun]) -> bool:
         return bool(np.isfinite(scores.to_numpy(dtype=float).sum(axis=0)).all())
 
 
-def _entry(submission: Submission, runs: Sequence[Run], check: Verification | None) -> Entry:
+def _entry(
+    submission: Submission,
+    runs: Sequence[Run],
+    accepted: dict[str, Acceptance],
+    verified: dict[str, Verification],
+) -> Entry:
     label, name = submission.agent, submission.name
     preset = runs[0].header.preset if runs else ""
-    if check is None or check.files != files_digest(submission.files):
-        return Entry(label, name, SELF_REPORTED, preset, label, submission)
-    return Entry(label, name, VERIFIED, preset, label, submission, check)
+    check, held = verified.get(label), acceptance(accepted, submission)
+    if check is not None and check.files == files_digest(submission.files):
+        return Entry(label, name, VERIFIED, preset, label, submission, check)
+    badge = REPLAY_CHECKED if held is not None and held.replayed else SELF_REPORTED
+    return Entry(label, name, badge, preset, label, submission)

@@ -1,4 +1,4 @@
 """Submissions: their format, and the checks that a stranger's folder must pass.
 
-In: stats and the run format. Out: a report of every problem, or runs that can be shown.
+In: stats, the run format and its traces. Out: a report of every problem, or runs to be shown.
 """

@@ -1,4 +1,4 @@
-"""Whether a run's header can be taken for what it says: its types, task, code and budget."""
+"""Checks the header of a submitted run: types, fingerprint, code, versions and budget."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _TYPES: TypeAdapter[Any] = TypeAdapter(_HeaderDict)
 
 
 def read(data: bytes) -> tuple[Header | None, list[str]]:
-    """The header in a JSON text, None if it cannot be taken for one; and what is wrong with it."""
+    """The header in a JSON text, None if it is not one; and what is wrong with it."""
     try:
         values = strict_json(data)
         _TYPES.validate_python(values)
@@ -44,7 +44,7 @@ def read(data: bytes) -> tuple[Header | None, list[str]]:
 
 
 def check(header: Header, spec: TaskSpec) -> Iterator[str]:
-    """A line for each statement of the header that the leaderboard does not take."""
+    """A line for each value of the header that the leaderboard does not take."""
     if header.schema != SCHEMA:
         yield f"has schema {header.schema} instead of {SCHEMA}"
     if not header.finished:
@@ -68,8 +68,8 @@ def complaints(error: ValidationError) -> list[str]:
     """One line per fault that pydantic found, without the values."""
     lines = []
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        place = ".".join(shown(str(part)) for part in fault["loc"]) or "the whole"
-        lines.append(f"{place}: {fault['msg']}")
+        where = ".".join(shown(str(part)) for part in fault["loc"]) or "the whole"
+        lines.append(f"{where}: {fault['msg']}")
     return lines
 
 

@@ -1,6 +1,5 @@
-"""Whether the rows of a run can be what the suite recorded: their text, order and values."""
+"""Checks the rows of a submitted run: their text and order, and what the task can give."""
 
-import math
 import re
 from collections.abc import Iterator
 
@@ -49,13 +48,6 @@ def check_rows(
             more = f" (and {len(lines) - 1} more lines)" if len(lines) > 1 else ""
             problems.append(f"line {lines[0] + 2}: {reason.format(row=rows[lines[0]])}{more}")
     return rows, problems
-
-
-def score(spec: TaskSpec, rows: list[EpisodeRow]) -> float:
-    """Mean evaluation return over the task's score window, which the rows must hold."""
-    first, last = spec.score_window
-    returns = [row.return_ for row in rows if row.phase == "eval" and first <= row.episode <= last]
-    return math.fsum(returns) / (last - first + 1)
 
 
 def _parse(data: bytes) -> tuple[list[EpisodeRow], list[str]]:

@@ -1,11 +1,11 @@
-"""Whether runs tell the same episodes: rows of one seed or method handed in as another's.
+"""Detects duplicated runs: rows or actions of one seed or method submitted as another's.
 
-Equal digits would be evaded by a little noise, so runs are compared by distance. How far two values
-may lie apart follows from the runs themselves: an episode is telling where a run differs from its
-own neighbouring episodes, and two runs agree on it if they are much closer to each other than to
-those. Independent runs do so now and then; copies do so nearly always, noise or not. Where nothing
-changes, as for two methods that never find the goal or that have both solved the task, nothing is
-telling and nothing is compared.
+Equal digits would be evaded by a little noise, so the rows of runs are compared by distance. How
+far two values may lie apart follows from the runs themselves: an episode is telling where a run
+differs from its own neighbouring episodes, and two runs agree on it if they are much closer to each
+other than to those. Independent runs do so now and then; copies do so nearly always, noise or not.
+Where nothing changes, as for two methods that never find the goal or that have both solved the
+task, nothing is telling and nothing is compared.
 """
 
 from collections import defaultdict
@@ -28,12 +28,16 @@ NEARLY_ALL = 0.8
 # it grows in either. Of the same pairs none does in more than 0.16, or 0.20 of 10 such episodes.
 SAME_GROWTH = 0.5
 ENOUGH = 15  # telling episodes; fewer may agree by chance
+# Equal actions are copies if at least so many of their stretches of 8 steps differ from each other:
+# honest seeds share an evaluation that holds one action, or that walks straight along two walls of
+# the grid world (17 stretches); an evaluation with continuous actions has hundreds.
+STRETCH, TELLING_STRETCHES = 8, 30
 _NEIGHBOURS = 5  # episodes on either side
 _DIGITS = 9  # of a growth in coverage: a bin is a larger part, a rounding error a smaller one
 
 
-class Told(NamedTuple):
-    """What a run tells of a task."""
+class ScoredRows(NamedTuple):
+    """The rows of a run on which its score rests."""
 
     task: str
     seed: int
@@ -41,34 +45,52 @@ class Told(NamedTuple):
 
     @property
     def varies(self) -> bool:
-        """Whether its returns do; those of a policy that never changes need not."""
+        """Whether the returns of a phase differ; those of a scripted policy need not."""
         return any(len({row.return_ for row in self.rows if row.phase == phase}) > 1
                    for phase in PHASES)  # fmt: skip
 
 
 class Match(NamedTuple):
-    """Two runs, by their places, and what they have in common."""
+    """Two runs, as indices, and what they have in common."""
 
     first: int
     second: int
-    what: str  # `episodes` if all of it, else one of its columns
+    what: str  # `episodes` if all columns but the seconds are equal, else the column
 
 
-def told_by(task: str, seed: int, rows: list[EpisodeRow]) -> Told:
-    """What counts of a run: its episodes up to the end of the task's score window."""
+def scored_rows(task: str, seed: int, rows: list[EpisodeRow]) -> ScoredRows:
+    """The rows of a run up to the end of the task's score window."""
     last = lookup(task).score_window[1]
-    return Told(task, seed, [row for row in rows if row.episode <= last])
+    return ScoredRows(task, seed, [row for row in rows if row.episode <= last])
 
 
-def matches(runs: Sequence[Told]) -> Iterator[Match]:
-    """All pairs of runs of a task that tell the same."""
+def matches(runs: Sequence[ScoredRows]) -> Iterator[Match]:
+    """All pairs of runs of a task that are copies, noise or not."""
     yield from _same(runs)
     for task in dict.fromkeys(run.task for run in runs):
         places = [place for place, run in enumerate(runs) if run.task == task]
         yield from _alike(runs, places)
 
 
-def _same(runs: Sequence[Told]) -> Iterator[Match]:
+def same_actions(runs: Sequence[Sequence[np.ndarray]]) -> Iterator[tuple[int, int]]:
+    """Pairs of runs that share an evaluation with equal, telling actions; in order, each once.
+
+    A run is given by the actions (steps, dims) of each of its traced evaluations.
+    """
+    seen: dict[bytes, int] = {}  # actions -> the first run that has them
+    for place, evaluations in enumerate(runs):
+        keys = [actions.tobytes() for actions in evaluations if _telling(actions)]
+        yield from ((first, place) for first in sorted({seen[key] for key in keys if key in seen}))
+        for key in keys:
+            seen.setdefault(key, place)
+
+
+def _telling(actions: np.ndarray) -> bool:
+    stretches = {actions[i : i + STRETCH].tobytes() for i in range(len(actions) - STRETCH + 1)}
+    return len(stretches) >= TELLING_STRETCHES
+
+
+def _same(runs: Sequence[ScoredRows]) -> Iterator[Match]:
     """Runs whose rows are equal but for the time they took."""
     seen: dict[Hashable, list[int]] = defaultdict(list)
     for place, run in enumerate(runs):
@@ -77,7 +99,7 @@ def _same(runs: Sequence[Told]) -> Iterator[Match]:
         earlier.append(place)
 
 
-def _alike(runs: Sequence[Told], places: Sequence[int]) -> Iterator[Match]:
+def _alike(runs: Sequence[ScoredRows], places: Sequence[int]) -> Iterator[Match]:
     """Runs of one task that agree on nearly all telling episodes of a column."""
     seeds = np.array([runs[place].seed for place in places])
     mine = [runs[place].rows for place in places]

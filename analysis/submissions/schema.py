@@ -1,7 +1,8 @@
-"""What a submission is: the model behind submission.json, its groups of tasks and its paths."""
+"""The format of a submission: the fields of submission.json, groups of tasks, and file paths."""
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -11,7 +12,7 @@ from explore_suite.runs.format import LABEL, RunKey
 from explore_suite.tasks import BENCHMARK, CONTROL, GRID, HALLWAYS
 
 MIN_SEEDS, MAX_SEEDS = 5, 100
-# Tasks that are only taken together: a method is shown where exploring pays and where it does not.
+# Tasks that are submitted together: a method is shown where exploring pays and where it does not.
 GROUPS: dict[str, list[str]] = {
     "control": [spec.id for spec in BENCHMARK.values() if spec.name in CONTROL],
     "hallway": [spec.id for spec in BENCHMARK.values() if spec.name in HALLWAYS],
@@ -20,29 +21,22 @@ GROUPS: dict[str, list[str]] = {
 _HTTPS = r"^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(/[A-Za-z0-9._~:/?#@!$&()*+,;=%-]*)?$"
 
 
-def _clean(text: str) -> str:
-    if reason := unreadable(text):
-        raise ValueError(reason)
-    return text
+def _without(fault: Callable[[str], str | None]) -> AfterValidator:
+    """Refuses a text for the reason that `fault` gives, if it gives one."""
+
+    def check(text: str) -> str:
+        if reason := fault(text):
+            raise ValueError(reason)
+        return text
+
+    return AfterValidator(check)
 
 
-def _plain(name: str) -> str:
-    if reason := not_latin(name):
-        raise ValueError(reason)
-    return name
-
-
-def _free(name: str) -> str:
-    if reason := reserved(name):
-        raise ValueError(reason)
-    return name
-
-
-Text = Annotated[str, Field(min_length=1, max_length=120), AfterValidator(_clean)]
-Author = Annotated[Text, AfterValidator(_free)]
-Name = Annotated[Text, AfterValidator(_plain), AfterValidator(_free)]
-LongText = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_clean)]
-Label = Annotated[str, Field(pattern=f"^{LABEL.pattern}$"), AfterValidator(_free)]
+Text = Annotated[str, Field(min_length=1, max_length=120), _without(unreadable)]
+Author = Annotated[Text, _without(reserved)]
+Name = Annotated[Text, _without(not_latin), _without(reserved)]
+LongText = Annotated[str, Field(min_length=1, max_length=2000), _without(unreadable)]
+Label = Annotated[str, Field(pattern=f"^{LABEL.pattern}$"), _without(reserved)]
 Url = Annotated[str, Field(pattern=_HTTPS, max_length=300)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -57,7 +51,7 @@ class Code(BaseModel):
 
 
 class Submission(BaseModel):
-    """submission.json: who and what, and the statements that the validator recomputes."""
+    """submission.json: who made what, and the scores and digests that the validator recomputes."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     version: int = Field(ge=1, le=1, description="of this schema")
@@ -94,5 +88,5 @@ def digest(data: bytes) -> str:
 
 
 def files_digest(files: dict[str, str]) -> str:
-    """One SHA-256 for the digests of all files: another if any run file is another."""
+    """The digest of a submission: SHA-256 of the digests of all its run files."""
     return digest(json.dumps(files, sort_keys=True, separators=(",", ":")).encode())

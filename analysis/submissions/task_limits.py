@@ -1,4 +1,4 @@
-"""What no run of a task can show, whoever plays: bounds that follow from the task's spec alone."""
+"""Bounds on what a run of a task can show, whoever plays; they follow from the task's spec."""
 
 import math
 

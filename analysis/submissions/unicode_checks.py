@@ -1,4 +1,8 @@
-"""Whether a stranger's text can be shown as it is, and whether two names would pass for one."""
+"""Unicode checks on submitted text: printable characters only, no look-alike (homoglyph) names.
+
+Labels are ASCII by their pattern and stand beside every name on the page. Names are kept to ASCII
+and accented Latin letters, and two of them are compared by their skeletons (Unicode TS 39).
+"""
 
 import re
 import unicodedata
@@ -11,12 +15,14 @@ _LATIN = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "p", "ħ": "h",
     "ŧ": "t", "ı": "i", "ŋ": "n", "ĸ": "k",
 }  # fmt: skip
-# ASCII that passes for other ASCII at a glance: a homoglyph skeleton, as in UTS 39, and coarser.
-_TWINS = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("i", "l"), ("|", "l"), ("!", "l"))
+# ASCII homoglyphs and the letter that stands for them in a skeleton; coarser than TS 39's.
+_HOMOGLYPHS = (
+    ("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("i", "l"), ("|", "l"), ("!", "l"),
+)  # fmt: skip
 
 
 def unreadable(text: str) -> str | None:
-    """None for text that a reader can read out, else what is wrong with it; stricter."""
+    """What is wrong with a text that people are to read; None if nothing is."""
     if text != text.strip():
         return "begins or ends with a space"
     if reason := unclean(text):
@@ -25,7 +31,7 @@ def unreadable(text: str) -> str | None:
 
 
 def not_latin(name: str) -> str | None:
-    """None for a name in ASCII and Latin letters with accents, else what else it holds."""
+    """Which character of a name is neither ASCII nor an accented Latin letter; None if none is."""
     for character in name:
         if not _folded(character).isascii():
             return f"holds U+{ord(character):04X}: names are in ASCII and accented Latin letters"
@@ -33,39 +39,39 @@ def not_latin(name: str) -> str | None:
 
 
 def reserved(name: str) -> str | None:
-    """None, or which word of a name would pass for a statement of the page's own."""
-    words = f" {' '.join(map(_skeleton, re.findall('[a-z0-9|!]+', _folded(name))))} "
+    """Which badge of the page a word of the name looks like; None if none does."""
+    words = f" {' '.join(map(_map_homoglyphs, re.findall('[a-z0-9|!]+', _folded(name))))} "
     for word in RESERVED:
-        if f" {' '.join(map(_skeleton, word.split('-')))} " in words:
+        if f" {' '.join(map(_map_homoglyphs, word.split('-')))} " in words:
             return f"holds the word {word}, which is the page's own"
     return None
 
 
-def likeness(name: str) -> str:
-    """What a name looks like at a glance: names of equal likeness would pass for one another.
+def skeleton(name: str) -> str:
+    """The homoglyph skeleton of a name: names with equal skeletons look alike.
 
-    Accents, capital letters, spaces and signs between letters do not tell names apart; signs at the
-    end do, as in SAC and SAC+.
+    Accents, case, spaces and signs between letters make no difference; signs at the end do, as in
+    SAC and SAC+.
     """
     folded = _folded(name)
     end = re.search(r"[+*#']*$", folded)
-    return _skeleton(re.sub("[^a-z0-9|!]", "", folded)) + (end[0] if end else "")
+    return _map_homoglyphs(re.sub("[^a-z0-9|!]", "", folded)) + (end[0] if end else "")
+
+
+def shown(text: str) -> str:
+    """A stranger's text, safe to print in a line; cut off where it is too long for one."""
+    short = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "..."
+    return short if short.isascii() and short.isprintable() else ascii(short)
 
 
 def _folded(text: str) -> str:
-    """Without accents and capital letters; ASCII if the text is in Latin letters."""
+    """Without accents and case; ASCII if the text is in Latin letters."""
     parts = unicodedata.normalize("NFD", text).casefold()
     letters = [part for part in parts if unicodedata.category(part) != "Mn"]
     return "".join(_LATIN.get(letter, letter) for letter in letters)
 
 
-def _skeleton(folded: str) -> str:
-    for twin, letter in _TWINS:
+def _map_homoglyphs(folded: str) -> str:
+    for twin, letter in _HOMOGLYPHS:
         folded = folded.replace(twin, letter)
     return folded
-
-
-def shown(name: str) -> str:
-    """A stranger's name, safe to print in a line; cut off where it is too long for one."""
-    short = name if len(name) <= _MAX_SHOWN else name[:_MAX_SHOWN] + "..."
-    return short if short.isascii() and short.isprintable() else ascii(short)

@@ -1,70 +1,96 @@
-"""Whether a submission is sound: every statement recomputed from its rows, every fault listed."""
+"""Validates a submission: everything it states is recomputed from its rows, every fault listed."""
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+
+import numpy as np
 
 from analysis.submissions import check_headers, check_manifest
 from analysis.submissions.check_manifest import SUFFIXES, Evidence, FoundRun
 from analysis.submissions.check_rows import check_rows
-from analysis.submissions.duplicate_runs import Match, matches, told_by
-from analysis.submissions.read_folder import ABOUT, read_tree
-from analysis.submissions.schema import Submission, run_path
+from analysis.submissions.duplicate_runs import Match, matches, same_actions, scored_rows
+from analysis.submissions.read_folder import MANIFEST, read_tree
+from analysis.submissions.replay import Replay, TracedRun, replay
+from analysis.submissions.schema import Submission, files_digest, run_path
+from analysis.submissions.unicode_checks import shown
 from explore_suite.runs.format import LABEL, TRACES, EpisodeRow, Header, Run, listed_traces
+from explore_suite.runs.traces import BadTracesError, read_traces, traced_episodes
 from explore_suite.tasks import BENCHMARK, NAMESPACE
 
-_PLACE = re.compile(r"runs/([^/]+)/([^/]+)/([^/]+)/seed-([0-9]+)")
+_RUN_STEM = re.compile(r"runs/([^/]+)/([^/]+)/([^/]+)/seed-([0-9]+)")
 
 
-class Report(NamedTuple):
-    """What validation found; sound if there are no problems, and of no other use otherwise."""
+@dataclass(frozen=True)
+class Report:
+    """The outcome of a validation: sound if there are no problems, else of no other use."""
 
     submission: Submission | None
     runs: list[Run]
     problems: list[str]
+    traces: dict[str, bytes] = field(default_factory=dict)  # path -> content
+    replay: Replay | None = None  # None until the traces are replayed
 
 
-def validate(folder: Path) -> Report:
-    """Checks a folder, reading nothing outside it; a UserError if it does not exist."""
+def validate(folder: Path, accepted: Collection[str] = ()) -> Report:
+    """Checks a folder, replaying nothing; a UserError if it does not exist.
+
+    `accepted` are the digests of submissions accepted before: these alone may lack traces.
+    """
     tree = read_tree(folder)
-    report = check(tree.files)
+    report = check(tree.files, accepted)
     stray = [
         f"{path}: unexpected folder"
         for path in tree.folders
         if not any(file.startswith(path + "/") for file in tree.files)
     ]
-    return report._replace(problems=[*tree.problems, *stray, *report.problems])
+    return replace(report, problems=[*tree.problems, *stray, *report.problems])
 
 
-def check(files: dict[str, bytes]) -> Report:
+def check(files: dict[str, bytes], accepted: Collection[str] = ()) -> Report:
     """Checks the files of a submission, given as path -> content."""
     found, run_problems = _check_runs(files)
-    if ABOUT in files:
-        submission, told, faults = check_manifest.read_about(files[ABOUT])
+    if MANIFEST in files:
+        submission, fields, faults = check_manifest.read_manifest(files[MANIFEST])
     else:
-        submission, told, faults = None, {}, ["is missing"]
-    problems = [f"{ABOUT}: {fault}" for fault in faults]
-    problems += check_manifest.faults(told, Evidence(files, found))
-    return Report(submission, _whole(found), list(dict.fromkeys(problems + run_problems)))
+        submission, fields, faults = None, {}, ["is missing"]
+    problems = [f"{MANIFEST}: {fault}" for fault in faults]
+    problems += check_manifest.faults(fields, Evidence(files, found))
+    problems += run_problems
+    if submission is None or files_digest(submission.files) not in accepted:
+        problems += _lacking_traces(found)
+    traces = {path: data for path, data in files.items() if path.endswith(TRACES)}
+    return Report(submission, _whole(found), list(dict.fromkeys(problems)), traces)
 
 
 def check_runs(files: dict[str, bytes]) -> tuple[list[Run], list[str]]:
-    """The runs among the files that can be read, and the faults of each and of all together."""
+    """The runs among the files of a new submission, and the faults of each and of all together."""
     found, problems = _check_runs(files)
-    return _whole(found), problems
+    return _whole(found), [*problems, *_lacking_traces(found)]
+
+
+def replay_traces(report: Report, *, every: bool = False) -> Report:
+    """A sound report with the outcome of replaying its traces, a sample of them or every one."""
+    if report.submission is None or report.problems or not report.traces:
+        return report
+    paths = {run_path(*run.header.key, TRACES): run for run in report.runs}
+    traced = [TracedRun(path, *paths[path], data) for path, data in sorted(report.traces.items())]
+    outcome = replay(traced, files_digest(report.submission.files), every=every)
+    return replace(report, problems=outcome.problems, replay=outcome)
 
 
 def _check_runs(files: dict[str, bytes]) -> tuple[list[FoundRun], list[str]]:
     found, problems = [], []
-    stems = sorted({_stem(path) for path in files if path != ABOUT})
-    for stem in stems:
+    for stem in sorted({_stem(path) for path in files if path != MANIFEST}):
         run, faults = _check_run(stem, files)
         problems += faults
         if run is not None:
             found.append(run)
-    return found, problems + list(_disagreements(found)) + list(_copies(found))
+    for rule in (_disagreements, _copied_rows, _copied_actions):
+        problems += rule(found)
+    return found, problems
 
 
 def _stem(path: str) -> str:
@@ -79,18 +105,20 @@ def _whole(found: list[FoundRun]) -> list[Run]:
 
 def _check_run(stem: str, files: dict[str, bytes]) -> tuple[FoundRun | None, list[str]]:
     """What can be read of a run, None if it is of no task; and its faults, each with its file."""
-    place = _PLACE.fullmatch(stem)
-    assert place is not None, "read_tree and build make no other paths"
-    task = f"{NAMESPACE}/{place[3]}"
+    parts = _RUN_STEM.fullmatch(stem)
+    assert parts is not None, "read_tree and submit make no other paths"
+    task = f"{NAMESPACE}/{parts[3]}"
     if task not in BENCHMARK:
         return None, [f"{stem}.json: unknown task or version {task}"]
     problems = [f"{stem}{suffix}: is missing" for suffix in SUFFIXES if stem + suffix not in files]
     header, faults = _check_header(stem, task, files)
     problems += [f"{stem}.json: {fault}" for fault in faults]
     rows, faults = _check_csv(stem, task, files, header)
+    rows = [] if faults else rows
     problems += [f"{stem}.csv: {fault}" for fault in faults]
-    problems += [f"{stem}{TRACES}: {fault}" for fault in _check_traces(stem, files, header)]
-    return FoundRun(stem, task, int(place[4]), header, [] if faults else rows), problems
+    actions, faults = _check_traces(stem, task, files, header)
+    problems += [f"{stem}{TRACES}: {fault}" for fault in faults]
+    return FoundRun(stem, task, int(parts[4]), header, rows, actions), problems
 
 
 def _check_header(stem: str, task: str, files: dict[str, bytes]) -> tuple[Header | None, list[str]]:
@@ -112,17 +140,33 @@ def _check_csv(
     return check_rows(files[stem + ".csv"], BENCHMARK[task], header.episodes if header else None)
 
 
-def _check_traces(stem: str, files: dict[str, bytes], header: Header | None) -> Iterator[str]:
-    """Whether the traces file is the one that the header lists; its actions are not played here."""
+def _check_traces(
+    stem: str, task: str, files: dict[str, bytes], header: Header | None
+) -> tuple[list[np.ndarray], list[str]]:
+    """The actions of each evaluation in the traces file that the header lists, not yet played."""
     content = files.get(stem + TRACES)
-    if header is None:
-        return
-    if content is None and header.traces:
-        yield "is missing"
-    elif content is not None and not header.traces:
-        yield "is not listed by its header"
-    elif content is not None and header.traces != listed_traces(Path(stem + TRACES).name, content):
-        yield "is not the file that its header lists: its SHA-256 or name differs"
+    if header is None or (content is None and not header.traces):
+        return [], []
+    if content is None:
+        return [], ["is missing"]
+    if not header.traces:
+        return [], ["is not listed by its header"]
+    if header.traces != listed_traces(Path(stem + TRACES).name, content):
+        return [], ["is not the file that its header lists: its SHA-256 or name differs"]
+    spec = BENCHMARK[task]
+    evaluations = len(traced_episodes(spec, header.episodes))
+    try:
+        _, _, actions = read_traces(content, spec, evaluations, spec.horizon)
+    except BadTracesError as error:
+        return [], [shown(str(error))]
+    return list(actions), []
+
+
+def _lacking_traces(found: list[FoundRun]) -> Iterator[str]:
+    lacking = [run.stem for run in found if run.header and not run.header.traces]
+    if lacking:
+        more = f" (and of {len(lacking) - 1} more runs)" if len(lacking) > 1 else ""
+        yield f"{lacking[0]}{TRACES}: is missing: new submissions need the traces of each run{more}"
 
 
 def _path(header: Header) -> str | None:
@@ -162,14 +206,23 @@ def _differing(
             yield f"{run.stem}.json: its {what} is not that of {stem}.json"
 
 
-def _copies(found: list[FoundRun]) -> Iterator[str]:
-    """A line for each run that tells what another seed of its task tells."""
+def _copied_rows(found: list[FoundRun]) -> Iterator[str]:
+    """A line for each run whose rows are those of another seed of its task, noise or not."""
     runs = [run for run in found if run.rows]
-    told = [told_by(run.task, run.seed, run.rows) for run in runs]
+    scored = [scored_rows(run.task, run.seed, run.rows) for run in runs]
     earliest: dict[int, Match] = {}
-    for match in matches(told):
-        if told[match.first].varies or told[match.second].varies:
+    for match in matches(scored):
+        if scored[match.first].varies or scored[match.second].varies:
             earliest.setdefault(match.second, match)
     for first, second, what in earliest.values():
         nearly = "" if what == "episodes" else "nearly "
         yield f"{runs[second].stem}.csv: has {nearly}the same {what} as seed {runs[first].seed}"
+
+
+def _copied_actions(found: list[FoundRun]) -> Iterator[str]:
+    """A line for each run with an evaluation whose actions are those of another seed."""
+    for task in dict.fromkeys(run.task for run in found):
+        runs = [run for run in found if run.task == task]
+        for first, second in same_actions([run.actions for run in runs]):
+            seed = runs[first].seed
+            yield f"{runs[second].stem}{TRACES}: an evaluation has the actions of seed {seed}"

@@ -163,7 +163,7 @@ def replay(header: Header, rows: list[EpisodeRow], content: bytes) -> list[str]:
         return [f"the header's seed {header.seed} is negative"]
     expected = traced_episodes(spec, header.episodes)
     with gymnasium.make(spec.id) as env:
-        episodes, seeds, actions = _read(content, spec, len(expected), _steps(env))
+        episodes, seeds, actions = read_traces(content, spec, len(expected), _steps(env))
         if tuple(episodes.tolist()) != expected:
             return [f"traces are of episodes {episodes.tolist()} instead of {list(expected)}"]
         differences = []
@@ -200,7 +200,7 @@ def _play(env: gymnasium.Env, seed: int, actions: np.ndarray) -> tuple[float, in
     return total, length, successes
 
 
-def _read(
+def read_traces(
     content: bytes, spec: TaskSpec, episodes: int, steps: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Episodes, seeds and actions of a traces file that may be a stranger's.

@@ -3,10 +3,17 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.submissions import task_limits
-from analysis.submissions.duplicate_runs import ENOUGH, Told, matches, told_by
+from analysis.submissions.duplicate_runs import (
+    ENOUGH,
+    ScoredRows,
+    matches,
+    same_actions,
+    scored_rows,
+)
 from explore_suite.runs.format import EpisodeRow
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import lookup
@@ -20,7 +27,7 @@ def run(train, evaluation, coverage=0.5, task="a task", seed=0):
     for number, pair in enumerate(zip(train, evaluation, strict=True), start=1):
         for phase, return_ in zip(("train", "eval"), pair, strict=True):
             rows.append(EpisodeRow(phase, number, 0, float(return_), 0, 0, coverage, 1.0))
-    return Told(task, seed, rows)
+    return ScoredRows(task, seed, rows)
 
 
 def draws(seed, choices=None, count=110):
@@ -44,7 +51,7 @@ def test_equal_rows_are_found_whatever_time_they_took():
 def test_a_longer_run_is_a_copy_by_what_its_score_rests_on():
     task = "ExploreSuite/HallwayAdversarial-v0"
     short, long = (run(draws(0, count=n), draws(1, count=n), task=task).rows for n in (60, 90))
-    assert (0, 1, "episodes") in found(told_by(task, 0, short), told_by(task, 1, long))
+    assert (0, 1, "episodes") in found(scored_rows(task, 0, short), scored_rows(task, 1, long))
 
 
 def test_nearly_equal_returns_of_either_phase_are_found():
@@ -93,9 +100,10 @@ def committed():
 def test_no_two_independent_committed_runs_are_copies():
     """Only those of ddqn_bbe and its variant without reward are, for they never met a reward."""
     runs = committed()
-    told = [told_by(run.header.task, run.header.seed, run.rows) for run in runs]
+    scored = [scored_rows(run.header.task, run.header.seed, run.rows) for run in runs]
     pairs = {
-        (runs[match.first].header.agent, runs[match.second].header.agent) for match in matches(told)
+        (runs[match.first].header.agent, runs[match.second].header.agent)
+        for match in matches(scored)
     }
     assert len(runs) > 40 and pairs <= {("ddqn_bbe", "ddqn_bbe.pure")}
 
@@ -110,11 +118,12 @@ def test_a_committed_run_with_noise_is_found(size, bins):
     # Random actions earn too little, too seldom, to be told from other random actions.
     for mine in (run for run in committed() if run.header.agent != "random"):
         noisy = with_noise(mine, size, bins)
-        told = [
-            told_by(mine.header.task, seed, rows) for seed, rows in enumerate((mine.rows, noisy))
+        both = [
+            scored_rows(mine.header.task, seed, rows)
+            for seed, rows in enumerate((mine.rows, noisy))
         ]
-        if told[0].varies and not list(matches(told)):
-            missed.append((mine.header.key, telling(told[0])))
+        if both[0].varies and not list(matches(both)):
+            missed.append((mine.header.key, telling(both[0])))
     assert all(episodes < ENOUGH for _, episodes in missed), missed
     assert len(missed) < 5
 
@@ -138,7 +147,30 @@ def with_noise(mine, size, bins):
     return rows
 
 
-def telling(told):
+def telling(scored):
     """Episodes in which an evaluation earns something else than the one before."""
-    returns = [row.return_ for row in told.rows if row.phase == "eval"]
+    returns = [row.return_ for row in scored.rows if row.phase == "eval"]
     return sum(one != two for one, two in zip(returns, returns[1:], strict=False))
+
+
+def moves(seed, steps=100):
+    """Moves of a policy that wanders over the grid world."""
+    return np.random.default_rng(seed).integers(0, 4, steps).astype(np.uint8)
+
+
+def test_copied_actions_are_found_in_any_evaluation():
+    runs = [[moves(0), moves(1)], [moves(2), moves(3)], [moves(4), moves(0)], [moves(0), moves(3)]]
+    assert list(same_actions(runs)) == [(0, 2), (0, 3), (1, 3)]
+    pushes = np.random.default_rng(0).uniform(-1, 1, (1000, 2)).astype(np.float32)
+    nearly = pushes.copy()
+    nearly[500, 1] = np.nextafter(nearly[500, 1], 2)
+    assert list(same_actions([[pushes], [nearly], [pushes.copy()]])) == [(0, 2)]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [[0] * 100, [0, 2] * 50, [0] * 39 + [1] * 39 + [0] * 22, [0, 1] * 39 + [0] * 22],
+    ids=["into the wall", "to and fro", "along two walls", "a staircase"],
+)
+def test_actions_that_honest_seeds_share_are_no_copies(actions):
+    assert list(same_actions([[np.array(actions, np.uint8)]] * 2)) == []

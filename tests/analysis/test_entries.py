@@ -8,10 +8,10 @@ import pytest
 from analysis.cli import leaderboard as leaderboard_command
 from analysis.cli import validate as validate_command
 from analysis.leaderboard import build, entries
-from analysis.leaderboard.conflicts import Claim, clashes
+from analysis.leaderboard.conflicts import Claim, conflicts
 from analysis.stats import intervals
 from analysis.submissions.schema import files_digest
-from analysis.submissions.validate import Report, validate
+from analysis.submissions.validate import validate
 from explore_suite.errors import UserError
 from explore_suite.runs.store import ResultStore
 from tests.helpers import good_submission, synthetic
@@ -23,6 +23,12 @@ GRID = "ExploreSuite/GridWorld-v0"
 def quick(monkeypatch):
     """Fewer resamples: no test here looks at where an interval ends."""
     monkeypatch.setattr(intervals, "REPETITIONS", 100)
+
+
+@pytest.fixture(autouse=True)
+def unplayed(monkeypatch):
+    """Traces are not replayed, which test_submitted_traces tests, to save time."""
+    monkeypatch.setattr(validate_command, "replay_traces", lambda report, every: report)
 
 
 @pytest.fixture
@@ -174,7 +180,7 @@ def test_the_older_accepted_one_stays_and_the_verified_before_it(results):
 def test_whoever_is_refused_takes_nobody_along():
     claims = [Claim("a", "One", [], (True, 0)), Claim("b", "One", []), Claim("b2", "b", []),
               Claim("c", "Three", []), Claim("d", "Three", [])]  # fmt: skip
-    found = clashes([], claims)
+    found = conflicts([], claims)
     assert set(found) == {"b", "c", "d"}
 
 
@@ -224,12 +230,13 @@ def test_rows_of_ours_are_refused_whatever_their_seed(results):
 def test_numbers_that_cannot_be_computed_are_refused_and_stop_nobody(results, monkeypatch):
     """No validated row has them; if one ever did, the page would still be written."""
 
-    def endless(folder):
-        submission, runs, problems = validate(folder)
+    def endless(folder, accepted):
+        report = validate(folder, accepted)
         runs = [
-            run._replace(rows=[row._replace(seconds=1e308) for row in run.rows]) for run in runs
+            run._replace(rows=[row._replace(seconds=1e308) for row in run.rows])
+            for run in report.runs
         ]
-        return Report(submission, runs, problems)
+        return replace(report, runs=runs)
 
     monkeypatch.setattr(entries, "validate", endless)
     (line,) = refused(results)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import explore_suite
-from analysis.submissions.check_rows import check_rows, score
+from analysis.submissions.check_manifest import mean_score
+from analysis.submissions.check_rows import check_rows
 from analysis.submissions.task_limits import (
     bins,
     bins_to_success,
@@ -42,7 +43,7 @@ def test_budgets_and_windows():
     assert budgets.pop("HallwayLocalOptimum") == 100 and budgets.pop("HallwayShort") == 50
     assert set(budgets.values()) == {110}
     rows = [EpisodeRow("eval", n, 0, float(n), 0, 0, 0, 0) for n in range(1, 121)]
-    assert score(of("WalkerWalk"), rows) == 100.5
+    assert mean_score(of("WalkerWalk").id, [rows]) == 100.5
 
 
 def test_what_a_known_solution_earns_passes(spec):

@@ -1,6 +1,7 @@
 """The validator: sound submissions pass, each unsound one is refused for its own reason."""
 
 import json
+import math
 import time
 
 import pytest
@@ -52,11 +53,6 @@ def test_each_bad_submission_is_refused_for_its_own_reason(folder, name):
         assert any(reason in line for reason in reasons.split("|")), line
         assert line.isascii() and line.isprintable() and SECRET not in line
     assert (folder.parent / CANARY).read_text() == SECRET
-
-
-def test_there_are_many_bad_ones():
-    assert len(BAD) >= 100
-    assert len({reasons for _, reasons in BAD.values()}) >= 75
 
 
 def test_all_problems_are_told_at_once(folder):
@@ -133,10 +129,10 @@ def test_seeds_of_a_policy_that_never_changes_may_agree(folder):
     assert len(problems) == 4 and all("the same episodes as seed 0" in line for line in problems)
 
 
-def test_a_linked_folder_and_a_file_are_refused(folder):
+def test_a_symlink_to_a_folder_and_a_file_are_refused(folder):
     (folder.parent / "link").symlink_to(folder)
     for path in (folder.parent / "link", folder / "submission.json"):
-        assert "is a link or no folder" in validate(path).problems[0]
+        assert "is a symlink or no folder" in validate(path).problems[0]
 
 
 def test_too_many_files_stop_the_search(folder, monkeypatch):
@@ -149,35 +145,15 @@ def test_too_many_bytes_are_not_kept(folder, monkeypatch):
     assert any("larger than 50000 bytes together" in line for line in validate(folder).problems)
 
 
-def test_unreadable_files_are_named(folder, monkeypatch):
-    """Root reads everything, so the system's refusal is played."""
-    import os
-
-    real = os.open
-
-    def refuse(path, *arguments, **options):
-        if path == "seed-002.csv":
-            raise PermissionError(13, "Permission denied")
-        return real(path, *arguments, **options)
-
-    monkeypatch.setattr(os, "open", refuse)
-    assert f"{LOCAL}/seed-002.csv: cannot be read: Permission denied" in validate(folder).problems
-
-
-def test_scores_are_those_of_hand_and_of_the_tables(good):
-    pytest.importorskip("pandas")
-    from analysis.stats.tables import episode_table, run_scores
-
-    report = check(good)
+def test_scores_are_the_mean_returns_of_the_windows(good):
     by_hand = []
     for seed in range(5):
         rows = [row for row in rows_of(LOCAL_ID, seed) if row.phase == "eval"]
-        by_hand.append(sum(row.return_ for row in rows[90:100]) / 10)
+        by_hand.append(math.fsum(row.return_ for row in rows[90:100]) / 10)
+    report = check(good)
+    assert report.submission.scores[LOCAL_ID] == pytest.approx(math.fsum(by_hand) / 5, rel=1e-12)
     rows = [run.rows for run in report.runs if run.header.task == LOCAL_ID]
-    assert mean_score(LOCAL_ID, rows) == pytest.approx(sum(by_hand) / 5, rel=1e-12)
-    table = run_scores(episode_table(report.runs))
-    mean = table[table.task == "HallwayLocalOptimum"].score.mean()
-    assert mean == pytest.approx(report.submission.scores[LOCAL_ID], rel=1e-12)
+    assert mean_score(LOCAL_ID, rows) == pytest.approx(math.fsum(by_hand) / 5, rel=1e-12)
 
 
 def test_deep_json_is_found_whatever_strings_hold():
@@ -199,13 +175,13 @@ def test_a_doubled_key_among_many_is_found_in_one_pass():
 def test_the_command(folder, capsys):
     from analysis.cli.validate import main as command
 
-    assert command([str(folder)]) == 0
-    told = capsys.readouterr().out
-    assert "sound: my-method, 2 tasks x 5 seeds" in told
-    assert files_digest(validate(folder).submission.files) in told
+    assert command([str(folder), "--no-replay"]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("sound, but not replayed: my-method, 2 tasks x 5 seeds")
+    assert files_digest(validate(folder).submission.files) in rest[-1]
     BAD["http"][0](folder)
     BAD["hidden file"][0](folder)
-    assert command([str(folder)]) == 1
+    assert command([str(folder)]) == 1, "what is unsound is not replayed"
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3 and lines[-1].startswith("refused: 2 problems")
 

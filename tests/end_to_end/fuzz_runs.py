@@ -1,8 +1,10 @@
-"""Abuse of sweeps and stores for some minutes: `make fuzz`. No test of `make test`.
+"""Abuse of sweeps, stores and submissions for some minutes: `make fuzz`. No test of `make test`.
 
 Each round starts a sweep in a new folder, kills it or one of its processes at a random moment,
 damages a file or two, and starts it again. After the damaged runs are removed, as their messages
-advise, one more sweep must finish, and every run must have the rows of an undisturbed one.
+advise, one more sweep must finish, and every run must have the rows of an undisturbed one. Then the
+validator is given damaged and forged submissions, copies with and without noise among them, and
+must refuse each unless the damage changed nothing of substance.
 """
 
 import argparse
@@ -19,6 +21,7 @@ from pathlib import Path
 
 from explore_suite.runs.format import Run
 from explore_suite.runs.store import ResultStore
+from tests.helpers.fuzz_submissions import KINDS, attempt
 
 CELLS = [
     "--agents", "random", "ddqn", "--tasks", "GridWorld", "--seeds", "0-1", "--episodes", "6",
@@ -27,6 +30,7 @@ CELLS = [
 RUNS = 4
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 MOMENTS = 15.0  # seconds within which a sweep is killed
+SUBMISSIONS = 10  # of each kind in a round
 PATIENCE = 600.0  # seconds until a process that does not end is a failure
 
 
@@ -178,30 +182,53 @@ def rows(run: Run) -> list[tuple]:
     return [row[:-1] for row in run.rows]
 
 
+def abuse_runs(folder: Path, chance: random.Random, counts: collections.Counter, expected) -> None:
+    """One round of kills and damage, after which every run must be as expected."""
+    abused = Abuse(folder, chance, counts)
+    abused.round()
+    abused.remove_damaged()
+    assert abused.sweep() == 0, "the sweep does not finish"
+    abused.check_kept()
+    assert {run.header.key: rows(run) for run in abused.store.runs()} == expected
+    shutil.rmtree(abused.root)
+
+
+def abuse_validator(chance: random.Random, counts: collections.Counter) -> None:
+    """Some submissions of each kind of damage and forgery."""
+    for kind in KINDS * SUBMISSIONS:
+        seed, outcome = chance.randrange(2**32), "failed"
+        try:
+            outcome = attempt(kind, random.Random(seed))
+        finally:
+            if outcome == "failed":
+                print(f"to repeat it: attempt({kind!r}, random.Random({seed}))", flush=True)
+        counts[f"submission with {kind}: {outcome}"] += 1
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10.0, help="default: 10")
     parser.add_argument("--seed", type=int, default=None, help="of the abuse (default: any)")
+    parser.add_argument("--only", choices=["runs", "submissions"], help="(default: both)")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     print(f"seed of the abuse: {seed}", flush=True)
     chance, counts = random.Random(seed), collections.Counter()
     with tempfile.TemporaryDirectory(prefix="fuzz-runs-") as folder:
-        whole = Abuse(Path(folder, "whole"), chance, counts)
-        assert whole.sweep() == 0
-        expected = {run.header.key: rows(run) for run in whole.store.runs()}
-        assert len(expected) == RUNS
+        expected = {}
+        if options.only != "submissions":
+            whole = Abuse(Path(folder, "whole"), chance, counts)
+            assert whole.sweep() == 0
+            expected = {run.header.key: rows(run) for run in whole.store.runs()}
+            assert len(expected) == RUNS
         deadline = time.monotonic() + 60 * options.minutes
         rounds = 0
         while rounds == 0 or time.monotonic() < deadline:
             rounds += 1
-            abused = Abuse(Path(folder, f"round-{rounds}"), chance, counts)
-            abused.round()
-            abused.remove_damaged()
-            assert abused.sweep() == 0, "the sweep does not finish"
-            abused.check_kept()
-            assert {run.header.key: rows(run) for run in abused.store.runs()} == expected
-            shutil.rmtree(abused.root)
+            if options.only != "submissions":
+                abuse_runs(Path(folder, f"round-{rounds}"), chance, counts, expected)
+            if options.only != "runs":
+                abuse_validator(chance, counts)
             print(f"round {rounds}: {dict(counts)}", flush=True)
     print(f"{rounds} rounds without a fault; abuse by kind:")
     for kind, number in sorted(counts.items()):

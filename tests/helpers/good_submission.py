@@ -1,16 +1,33 @@
-"""A sound submission made in a moment, for tests of the validator. Its numbers mean nothing."""
+"""A sound submission made in a moment, for tests of the validator.
+
+Its rows are invented but for the traced evaluations of the grid world and of the hallways: these
+earn what their rows say. The traces of the control tasks hold actions that were never played.
+"""
 
 import json
 import random
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
-from analysis.submissions.check_rows import score
+import gymnasium
+import numpy as np
+
+from analysis.submissions.check_manifest import mean_score
 from analysis.submissions.schema import GROUPS, digest, run_path
 from analysis.submissions.task_limits import bins_to_success, least_budget, reachable_bins
 from explore_suite.coverage import Coverage
-from explore_suite.runs.format import COLUMNS, EpisodeRow, Header, dump_header
+from explore_suite.runs.format import (
+    COLUMNS,
+    TRACES,
+    EpisodeRow,
+    Header,
+    dump_header,
+    listed_traces,
+)
+from explore_suite.runs.traces import TraceKeeper, traced_episodes
 from explore_suite.tasks import TASKS, measured
+from explore_suite.tools.measure import solution
 
 AGENT, PRESET, SEEDS = "my-method", "external", 5
 VERSIONS = {
@@ -23,18 +40,22 @@ SPARSE = ("BallInCup", "Reacher", "Finger", "GridWorld")
 def rows_of(task: str, seed: int, episodes: int | None = None) -> list[EpisodeRow]:
     """Rows as a run of this task might have them."""
     spec, draw = TASKS[task], random.Random(f"{task} {seed}")
+    budget = episodes or least_budget(spec)
     bins, visited, rows = Coverage(task).visits.size, bins_to_success(spec), []
-    for episode in range(1, (episodes or least_budget(spec)) + 1):
+    for episode in range(1, budget + 1):
         visited = min(reachable_bins(spec), visited + draw.randrange(3))
         for phase in ("train", "eval"):
             successes = draw.randrange(21)
             extra = 0.0 if spec.name.startswith(SPARSE) else draw.random()
+            return_ = successes + extra
+            if phase == "eval" and episode in traced_episodes(spec, budget):
+                return_, successes = _earned(task) or (return_, successes)
             rows.append(
                 EpisodeRow(
                     phase,
                     episode,
                     episode * spec.horizon,
-                    successes + extra,
+                    return_,
                     spec.horizon,
                     successes,
                     visited / bins,
@@ -44,8 +65,44 @@ def rows_of(task: str, seed: int, episodes: int | None = None) -> list[EpisodeRo
     return rows
 
 
+def actions_of(task: str, seed: int) -> np.ndarray:
+    """Actions of an evaluation; all of one task earn the same, those of the grid world differ."""
+    spec = TASKS[task]
+    if spec.group == "grid":
+        moves = [0] * 39 + [1] * 39
+        random.Random(seed).shuffle(moves)
+        return np.array([*moves, *[0] * 22])
+    actions = np.zeros((spec.horizon, spec.action_dim))
+    if spec.group == "hallway":
+        way = np.array(solution(spec)[1])
+        actions[: len(way)] = way
+    return actions
+
+
+def traces_of(header: Header, luck: int = 0) -> bytes:
+    """The traces file of a run."""
+    keeper = TraceKeeper(header.task, header.seed)
+    for episode in traced_episodes(TASKS[header.task], header.episodes):
+        keeper.add(episode, actions_of(header.task, header.seed + luck))
+    return keeper.content()
+
+
+@cache
+def _earned(task: str) -> tuple[float, int] | None:
+    """Return and success steps of `actions_of`; None for the control tasks."""
+    if TASKS[task].group not in ("grid", "hallway"):
+        return None
+    total, successes = 0.0, 0
+    with gymnasium.make(task) as env:
+        env.reset(seed=0)
+        for action in actions_of(task, 0).astype(env.action_space.dtype):
+            _, reward, _, _, info = env.step(action)
+            total, successes = total + float(reward), successes + bool(info["success"])
+    return total, successes
+
+
 def header_of(task: str, seed: int, agent: str = AGENT, episodes: int | None = None) -> Header:
-    """A header that fits `rows_of`."""
+    """A header that fits `rows_of`, without traces."""
     return Header(
         preset=PRESET, agent=agent, task=task, seed=seed,
         episodes=episodes or least_budget(TASKS[task]),
@@ -70,12 +127,21 @@ def good_files(
     for task in GROUPS[group]:
         runs = [rows_of(task, seed + luck, episodes) for seed in range(SEEDS)]
         for seed, rows in enumerate(runs):
-            place = run_path(PRESET, agent, task, seed, "")
-            files[place + ".json"] = dump_header(header_of(task, seed, agent, episodes)).encode()
-            files[place + ".csv"] = csv_of(rows)
-        scores[task] = sum(score(TASKS[task], rows) for rows in runs) / SEEDS
+            header = header_of(task, seed, agent, episodes)
+            files |= run_files(header, rows, traces_of(header, luck))
+        scores[task] = mean_score(task, runs)
     about = json.loads(about_of(GROUPS[group], scores, files)) | {"agent": agent} | told
     return {"submission.json": json.dumps(about, indent=1).encode()} | files
+
+
+def run_files(header: Header, rows: list[EpisodeRow], traces: bytes = b"") -> dict[str, bytes]:
+    """The files of a run: path -> content. The header lists the traces, as a forger's would."""
+    stem = run_path(*header.key, "")
+    files = {stem + ".csv": csv_of(rows)}
+    if traces:
+        name = Path(stem + TRACES).name
+        header, files[stem + TRACES] = replace(header, traces=listed_traces(name, traces)), traces
+    return {stem + ".json": dump_header(header).encode()} | files
 
 
 def about_of(tasks: list[str], scores: dict[str, float], files: dict[str, bytes]) -> bytes:
