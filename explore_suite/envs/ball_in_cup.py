@@ -1,14 +1,14 @@
 """Ball-in-cup: dm_control's task, and the variant whose ball starts hanging."""
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, ball_in_cup, base, control
+from explore_suite.envs.dm_control_import import Physics, control, suite
 
 _CONTROL_STEP = 0.02  # seconds
 _HANGING_X = (-0.1, 0.1)  # metres, joint coordinate; stock: +-0.2
 _HANGING_Z = (0.2, 0.3)  # metres, joint coordinate (the body's origin is 0.2 up); stock: 0.2 to 0.5
 
 
-class HangingBall(ball_in_cup.BallInCup):
+class HangingBall(suite.ball_in_cup.BallInCup):
     """Upstream task, the ball released from a small window below the cup instead of a wide one."""
 
     def initialize_episode(self, physics: Physics) -> None:
@@ -20,7 +20,7 @@ class HangingBall(ball_in_cup.BallInCup):
             physics.after_reset()
             touching = physics.data.ncon > 0
         # Past BallInCup's own draw, to what all tasks of the suite do at the start.
-        base.Task.initialize_episode(self, physics)
+        suite.base.Task.initialize_episode(self, physics)
 
 
 class BallInCupCatch(DMCEnv):
@@ -36,11 +36,13 @@ class BallInCupCatch(DMCEnv):
     Versions: v0, as published.
     """
 
-    task_class = ball_in_cup.BallInCup
+    task_class = suite.ball_in_cup.BallInCup
 
     def build(self) -> control.Environment:
         """dm_control's physics with this class's task."""
-        physics = ball_in_cup.Physics.from_xml_string(*ball_in_cup.get_model_and_assets())
+        physics = suite.ball_in_cup.Physics.from_xml_string(
+            *suite.ball_in_cup.get_model_and_assets()
+        )
         return control.Environment(physics, self.task_class(), control_timestep=_CONTROL_STEP)
 
 

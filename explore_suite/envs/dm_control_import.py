@@ -30,9 +30,9 @@ try:
     import mujoco
 
     with _no_search_for_gl():
+        from dm_control import suite
         from dm_control.mujoco import Physics
         from dm_control.rl import control
-        from dm_control.suite import ball_in_cup, base, common, finger, reacher, walker
         from dm_control.utils import rewards
 except (AttributeError, ImportError, RuntimeError) as error:
     if "MUJOCO_GL" not in os.environ:
@@ -42,15 +42,4 @@ except (AttributeError, ImportError, RuntimeError) as error:
         f"({type(error).__name__}: {error}); unset it to train, or to let a working one be found"
     ) from error
 
-__all__ = [
-    "Physics",
-    "ball_in_cup",
-    "base",
-    "common",
-    "control",
-    "finger",
-    "mujoco",
-    "reacher",
-    "rewards",
-    "walker",
-]
+__all__ = ["Physics", "control", "mujoco", "rewards", "suite"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, base, control, finger
+from explore_suite.envs.dm_control_import import Physics, control, suite
 
 _CONTROL_STEP = 0.02  # seconds
 _TARGET_RADIUS = 0.03  # metres; upstream's hard task
@@ -12,7 +12,7 @@ _JOINT_CENTRES = {"proximal": np.pi, "distal": 0.0, "hinge": np.pi}  # away from
 _MAX_DRAWS = 1000  # as upstream
 
 
-class TurnFromAfar(finger.Turn):
+class TurnFromAfar(suite.finger.Turn):
     """Upstream task, the finger pointing away, the spinner down and the target up."""
 
     def initialize_episode(self, physics: Physics) -> None:
@@ -25,7 +25,7 @@ class TurnFromAfar(finger.Turn):
         physics.named.model.site_size["target", 0] = self._target_radius
         self._draw_joints(physics)
         # Past Turn's own draw, to what all tasks of the suite do at the start.
-        base.Task.initialize_episode(self, physics)
+        suite.base.Task.initialize_episode(self, physics)
 
     def _draw_joints(self, physics: Physics) -> None:
         for _ in range(_MAX_DRAWS):
@@ -52,11 +52,11 @@ class FingerTurnHard(DMCEnv):
     Versions: v0, as published.
     """
 
-    task_class = finger.Turn
+    task_class = suite.finger.Turn
 
     def build(self) -> control.Environment:
         """dm_control's physics with this class's task."""
-        physics = finger.Physics.from_xml_string(*finger.get_model_and_assets())
+        physics = suite.finger.Physics.from_xml_string(*suite.finger.get_model_and_assets())
         task = self.task_class(target_radius=_TARGET_RADIUS)
         return control.Environment(physics, task, control_timestep=_CONTROL_STEP)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, base, common, control, rewards
+from explore_suite.envs.dm_control_import import Physics, control, rewards, suite
 
 _HALF_WIDTH = 0.1  # metres
 _START_GAP = 0.1  # metres between the left end and the start
@@ -28,7 +28,7 @@ class Goal(NamedTuple):
     pay: float  # reward per step inside
 
 
-class HallwayTask(base.Task):
+class HallwayTask(suite.base.Task):
     """Sets the point's velocity to the action and pays for being near a goal."""
 
     def __init__(self, length: float, goals: Sequence[Goal]) -> None:
@@ -146,7 +146,7 @@ def _physics(length: float, goals: Sequence[Goal]) -> Physics:
             size=f"{max(goal.radius, _SMALLEST_DISC)} .002",
             rgba=_BEST_COLOUR if goal.pay == most else _OTHER_COLOUR,
         )
-    physics = Physics.from_xml_string(ET.tostring(root, encoding="unicode"), common.ASSETS)
+    physics = Physics.from_xml_string(ET.tostring(root, encoding="unicode"), suite.common.ASSETS)
     physics.named.model.jnt_range["root_x"] = (-length / 2, length / 2)
     physics.named.model.geom_size["floor", :2] = (length / 2 + _RIM, _HALF_WIDTH + _RIM)
     # The camera sees the whole length at the default picture shape, whatever the length.

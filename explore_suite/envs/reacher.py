@@ -3,7 +3,7 @@
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, base, control, reacher
+from explore_suite.envs.dm_control_import import Physics, control, suite
 
 _TARGET_RADIUS = 0.015  # metres; upstream's hard task
 _ARM_ANGLE = (-np.pi / 4, np.pi / 4)  # radians; both joints, the arm mostly stretched to the right
@@ -11,7 +11,7 @@ _TARGET_ANGLE = (1.25 * np.pi, 1.75 * np.pi)  # radians from +y towards +x: a co
 _TARGET_DISTANCE = (0.05, 0.20)  # metres from the shoulder; as upstream
 
 
-class OppositeReacher(reacher.Reacher):
+class OppositeReacher(suite.reacher.Reacher):
     """Upstream task, the arm started on the right and the target placed on the left."""
 
     def initialize_episode(self, physics: Physics) -> None:
@@ -24,7 +24,7 @@ class OppositeReacher(reacher.Reacher):
         physics.named.model.geom_pos["target", "x"] = distance * np.sin(angle)
         physics.named.model.geom_pos["target", "y"] = distance * np.cos(angle)
         # Past Reacher's own draw, to what all tasks of the suite do at the start.
-        base.Task.initialize_episode(self, physics)
+        suite.base.Task.initialize_episode(self, physics)
 
 
 class ReacherHard(DMCEnv):
@@ -43,7 +43,7 @@ class ReacherHard(DMCEnv):
 
     def build(self) -> control.Environment:
         """dm_control's physics and task."""
-        return control.Environment(_physics(), reacher.Reacher(_TARGET_RADIUS))
+        return control.Environment(_physics(), suite.reacher.Reacher(_TARGET_RADIUS))
 
 
 class ReacherExplore(DMCEnv):
@@ -67,5 +67,5 @@ class ReacherExplore(DMCEnv):
         return control.Environment(physics, OppositeReacher(_TARGET_RADIUS))
 
 
-def _physics() -> reacher.Physics:
-    return reacher.Physics.from_xml_string(*reacher.get_model_and_assets())
+def _physics() -> suite.reacher.Physics:
+    return suite.reacher.Physics.from_xml_string(*suite.reacher.get_model_and_assets())

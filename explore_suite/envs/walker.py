@@ -3,7 +3,7 @@
 from typing import Any
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, control, rewards, walker
+from explore_suite.envs.dm_control_import import Physics, control, rewards, suite
 
 _CONTROL_STEP = 0.025  # seconds
 _WALK_SPEED = 1.0  # metres per second; as upstream
@@ -12,7 +12,7 @@ _LEAST_PAY_OF_SUCCESS = 0.75  # reward of a step that is high and fast enough, u
 _FALL_STEPS = 200  # physics steps, half a second: enough to reach the ground
 
 
-class FallenWalker(walker.PlanarWalker):
+class FallenWalker(suite.walker.PlanarWalker):
     """Upstream task, started after a fall, with a speed reward that is all or nothing."""
 
     def initialize_episode(self, physics: Physics) -> None:
@@ -46,11 +46,11 @@ class WalkerWalk(DMCEnv):
     """
 
     metadata: dict[str, Any] = {**DMCEnv.metadata, "render_fps": 40}
-    task_class = walker.PlanarWalker
+    task_class = suite.walker.PlanarWalker
 
     def build(self) -> control.Environment:
         """dm_control's physics with this class's task."""
-        physics = walker.Physics.from_xml_string(*walker.get_model_and_assets())
+        physics = suite.walker.Physics.from_xml_string(*suite.walker.get_model_and_assets())
         task = self.task_class(move_speed=_WALK_SPEED)
         return control.Environment(physics, task, control_timestep=_CONTROL_STEP)
 

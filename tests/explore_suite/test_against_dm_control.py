@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from explore_suite.envs.dm_control_import import control, finger, reacher, rewards
+from explore_suite.envs.dm_control_import import control, rewards, suite
 from explore_suite.tasks import lookup
 from explore_suite.tools.measure import solution
 
@@ -31,8 +31,6 @@ def observe(env):
 @pytest.mark.parametrize("name", UPSTREAM)
 @pytest.mark.parametrize("seed", [0, 12345])
 def test_originals_equal_dm_control_bit_for_bit(make, name, seed):
-    from dm_control import suite
-
     theirs = suite.load(*UPSTREAM[name], task_kwargs={"random": seed})
     ours = make(lookup(name))
     obs, _ = ours.reset(seed=seed)
@@ -83,14 +81,15 @@ def test_explore_variants_move_as_their_originals(make, name):
 
 def test_reacher_shoulder_limit_equals_a_limit_in_the_xml(make):
     """Setting the limit on the loaded model is the same as writing it into the XML."""
-    xml, assets = reacher.get_model_and_assets()
+    xml, assets = suite.reacher.get_model_and_assets()
     text = xml.decode() if isinstance(xml, bytes) else xml
     limited = text.replace(
         '<joint name="shoulder"/>', '<joint name="shoulder" limited="true" range="0 360"/>'
     )
     assert limited != text
     theirs = control.Environment(
-        reacher.Physics.from_xml_string(limited, assets), reacher.Reacher(0.015, random=0)
+        suite.reacher.Physics.from_xml_string(limited, assets),
+        suite.reacher.Reacher(0.015, random=0),
     )
     theirs.reset()
     ours = make(lookup("ReacherExplore"))
@@ -130,7 +129,7 @@ def test_finger_starts_outside_its_limit_and_is_thrown_back(make):
     for start, settled in ((2.356, 1.79), (np.pi, 1.56), (3.927, 1.33)):
         env.reset(seed=0)
         physics = env.unwrapped.physics
-        assert isinstance(physics, finger.Physics)
+        assert isinstance(physics, suite.finger.Physics)
         with physics.reset_context():
             physics.named.data.qpos["proximal"] = start
             physics.named.data.qpos["hinge"] = np.pi
