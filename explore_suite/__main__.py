@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 
-from explore_suite.cli.console import CLOSED, say, silence_stdout
+from explore_suite.cli.console import exit_code, say
 from explore_suite.errors import UserError
 
 COMMANDS = {
@@ -44,17 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(_help())
         return 0 if arguments else 2
     name, rest = arguments[0], arguments[1:]
-    try:
-        return _load(name)(rest) or 0
-    except UserError as error:
-        sys.stderr.write(f"explore-suite {name}: {error}\n")
-        return error.exit_code
-    except BrokenPipeError:
-        silence_stdout()
-        return CLOSED  # not 0: what the command had still to find out may have been a failure
-    except KeyboardInterrupt:
-        sys.stderr.write("explore-suite: stopped\n")
-        return 130
+    return exit_code(f"explore-suite {name}", lambda: _load(name)(rest))
 
 
 def _load(name: str) -> Callable[[list[str]], int | None]:

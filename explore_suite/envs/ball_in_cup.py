@@ -1,5 +1,7 @@
 """Ball-in-cup: dm_control's task, and the variant whose ball starts hanging."""
 
+import numpy as np
+
 from explore_suite.envs.dm_control_env import DMCEnv
 from explore_suite.envs.dm_control_import import Physics, control, suite
 
@@ -44,6 +46,10 @@ class BallInCupCatch(DMCEnv):
             *suite.ball_in_cup.get_model_and_assets()
         )
         return control.Environment(physics, self.task_class(), control_timestep=_CONTROL_STEP)
+
+    def closeness(self) -> float:
+        """Minus the distance between ball and target, in metres."""
+        return -float(np.linalg.norm(self.physics.ball_to_target()))
 
 
 class BallInCupExplore(BallInCupCatch):

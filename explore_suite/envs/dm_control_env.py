@@ -22,8 +22,9 @@ class DMCEnv(RenderedEnv):
     """A dm_control task with flat float32 observations, seeding, success and rendering.
 
     Subclasses say how to build the task (`build`), when its goal is met (`succeeded`) and what it
-    is (the class docstring is the specification). Physics stays in float64. Nothing
-    terminates and nothing here counts steps: Gymnasium's TimeLimit is the only clock.
+    is (the class docstring is the specification); `closeness()`, a number that grows towards the
+    goal, is for tools/find_solutions.py alone. Physics stays in float64. Nothing terminates and
+    nothing here counts steps: Gymnasium's TimeLimit is the only clock.
     """
 
     default_size = (480, 480)  # width, height in pixels

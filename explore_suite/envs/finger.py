@@ -10,6 +10,7 @@ _TARGET_RADIUS = 0.03  # metres; upstream's hard task
 _QUADRANT = (-np.pi / 4, np.pi / 4)  # radians around each joint's centre
 _JOINT_CENTRES = {"proximal": np.pi, "distal": 0.0, "hinge": np.pi}  # away from the spinner; down
 _MAX_DRAWS = 1000  # as upstream
+_APPROACH = 0.3  # weight that leads a search from a finger that starts away to the spinner
 
 
 class TurnFromAfar(suite.finger.Turn):
@@ -59,6 +60,12 @@ class FingerTurnHard(DMCEnv):
         physics = suite.finger.Physics.from_xml_string(*suite.finger.get_model_and_assets())
         task = self.task_class(target_radius=_TARGET_RADIUS)
         return control.Environment(physics, task, control_timestep=_CONTROL_STEP)
+
+    def closeness(self) -> float:
+        """Minus the metres from tip to target, and minus 0.3 times those from finger to spinner."""
+        finger, spinner = self.physics.named.data.geom_xpos[["fingertip", "cap2"]]
+        approach = _APPROACH * np.linalg.norm(spinner - finger)
+        return float(-self.physics.dist_to_target() - approach)
 
 
 class FingerExplore(FingerTurnHard):

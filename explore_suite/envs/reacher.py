@@ -45,8 +45,12 @@ class ReacherHard(DMCEnv):
         """dm_control's physics and task."""
         return control.Environment(_physics(), suite.reacher.Reacher(_TARGET_RADIUS))
 
+    def closeness(self) -> float:
+        """Minus the distance between fingertip and target, in metres."""
+        return -float(self.physics.finger_to_target_dist())
 
-class ReacherExplore(DMCEnv):
+
+class ReacherExplore(ReacherHard):
     """Hold a two-link arm's fingertip at a small target on the other side of the plane.
 
     Observation, action, reward, success, end: as ReacherHard (the reward is sparse already).

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from explore_suite.envs.dm_control_env import DMCEnv
 from explore_suite.envs.dm_control_import import Physics, control, rewards, suite
 
@@ -60,6 +62,14 @@ class WalkerWalk(DMCEnv):
         return reward >= _LEAST_PAY_OF_SUCCESS and bool(
             self.physics.torso_height() >= _STAND_HEIGHT
             and self.physics.horizontal_velocity() >= _WALK_SPEED
+        )
+
+    def closeness(self) -> float:
+        """Height up to standing, plus being upright, plus speed up to a little above walking."""
+        return float(
+            min(self.physics.torso_height(), 1.3)
+            + 0.5 * self.physics.torso_upright()
+            + 0.3 * np.clip(self.physics.horizontal_velocity(), -1, 1.2)
         )
 
 
