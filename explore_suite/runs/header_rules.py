@@ -37,8 +37,8 @@ def require(header: Header) -> None:
         raise UserError(f"such a run cannot be submitted: {'; '.join(found)}")
     if header.code.get("dirty"):
         _log.warning(
-            "explore_suite has uncommitted changes: commit them first, or the run cannot be "
-            "submitted"
+            "the repository of this script has uncommitted changes: commit them first, so that "
+            "the commit in the run's header is the code that ran"
         )
     if header.episodes > MAX_EPISODES:
         _log.warning("runs of more than %d episodes cannot be submitted", MAX_EPISODES)

@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -13,12 +14,18 @@ from explore_suite.runs.format import Header
 
 _PACKAGES = ("explore-suite", "mujoco", "dm_control", "gymnasium", "numpy", "torch")
 _GIT_SECONDS = 20.0  # before git is taken for unable to tell
+_UNKNOWN = {"commit": None, "dirty": None}
 
 
-def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
-    """The header fields that say where a run of this task was made, and on what it learnt."""
+def provenance(
+    task: str, device: str = "cpu", code: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The header fields that say where a run of this task was made, and on what it learnt.
+
+    `code` is the commit behind the run, that of this package by default.
+    """
     return {
-        "code": checkout(),
+        "code": checkout() if code is None else code,
         "versions": versions(),
         "fingerprint": fingerprint(task),
         "machine": {
@@ -36,7 +43,7 @@ def device_of(header: Header) -> str:
 
 
 def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
-    """Git commit of the checkout that holds the package, and whether files differ from it.
+    """Git commit of the checkout that holds this package, and whether files differ from it.
 
     Both are None where the package is no part of a checkout of its own: an installed copy often
     lies inside a repository of its user's, whose commit says nothing about this code. `dirty` is
@@ -47,13 +54,40 @@ def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
     found = _git(package, "rev-parse", "--show-toplevel", "HEAD", f"HEAD:{package.name}")
     top, commit, *_ = found.splitlines() if found is not None else ("", None)
     if not (top and Path(top).resolve() == package.parent and _is_project(package.parent)):
-        return {"commit": None, "dirty": None}
-    # Results are data: writing them does not make the code another one.
-    changes = _git(
-        package, "status", "--porcelain", "--untracked-files=normal",
-        "--", ":/", ":(exclude,top)results",
-    )  # fmt: skip
-    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+        return dict(_UNKNOWN)
+    return {"commit": commit, "dirty": _dirty(Path(top), package.parent / "results")}
+
+
+def script_checkout(store: Path) -> dict[str, Any]:
+    """Git commit of the repository that holds the running script, and whether files differ from it.
+
+    Both are None where no file is run, as in a notebook, or no repository holds it; so they are for
+    a file that its repository ignores, such as a program of a virtual environment. Runs in `store`
+    are no difference.
+    """
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if file is None:
+        return dict(_UNKNOWN)
+    script = Path(file).resolve()
+    found = _git(script.parent, "rev-parse", "--show-toplevel", "HEAD")
+    if found is None or _git(script.parent, "check-ignore", script.name) is not None:
+        return dict(_UNKNOWN)
+    top, commit = found.splitlines()
+    return {"commit": commit, "dirty": _dirty(Path(top), store)}
+
+
+def _dirty(top: Path, results: Path) -> bool | None:
+    """Whether a repository differs from its commit outside of `results`; None if git cannot tell.
+
+    Results are data: writing them does not make the code another one.
+    """
+    left_out = []
+    if top.resolve() in results.resolve().parents:
+        inside = results.resolve().relative_to(top.resolve()).as_posix()
+        left_out = [f":(exclude,top,literal){inside}"]
+    status = ("status", "--porcelain", "--untracked-files=normal", "--", ":/", *left_out)
+    changes = _git(top, *status)
+    return None if changes is None else bool(changes)
 
 
 def _is_project(folder: Path) -> bool:

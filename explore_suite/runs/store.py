@@ -37,6 +37,8 @@ from explore_suite.runs.format import (
 )
 from explore_suite.tasks import TASKS
 
+DEFAULT_STORE = Path("runs")  # of the commands that write runs, in the working directory
+
 
 class LeftOut(NamedTuple):
     """A run of a store that cannot be used."""

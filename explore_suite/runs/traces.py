@@ -42,7 +42,7 @@ _ARRAY_HEADER = re.compile(
     rb"'shape': \(([0-9, ]{0,60})\), \} *\n"
 )
 # What the standard library raises for archives that are cut off, altered or none at all.
-_BAD_ARCHIVE = (
+BAD_ARCHIVE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, NotImplementedError, OSError,
     OverflowError, RuntimeError, ValueError,
 )  # fmt: skip
@@ -227,7 +227,7 @@ def _read(
             read, seeds, actions = (
                 _array(archive, name, kind, shape) for name, (kind, shape) in wanted.items()
             )
-    except _BAD_ARCHIVE as error:
+    except BAD_ARCHIVE as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:100]
         raise BadTracesError(f"traces are no sound npz file ({reason!r})") from error
     _check_actions(actions, spec)
