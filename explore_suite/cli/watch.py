@@ -12,6 +12,7 @@ import numpy as np
 
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 from explore_suite.tasks import TaskSpec, lookup
 
 _FORMATS = (".mp4", ".gif", ".png")
@@ -53,7 +54,7 @@ def trained(run: Path, spec: TaskSpec) -> Policy:
     try:
         load = getattr(importlib.import_module(module), function)
     except ModuleNotFoundError as error:
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[baselines]'") from error
+        raise UserError(f"needs {error.name}: {install_command('baselines')}") from error
     task, policy = load(run)
     if task != spec.id:
         raise UserError(f"{run} is a run of {task}, not of {spec.name}")
@@ -66,7 +67,7 @@ def record(spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int) -> 
         import imageio.v2 as imageio
         from tqdm import tqdm
     except ImportError as error:
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[video]'") from error
+        raise UserError(f"needs {error.name}: {install_command('video')}") from error
     episode = play(spec, "rgb_array", policy, seed, steps)
     total = 0.0
     try:

@@ -4,15 +4,15 @@ import os
 import platform
 import subprocess
 import sys
-import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from explore_suite.fingerprint import fingerprint
+from explore_suite.installation import PROJECT, is_checkout
 from explore_suite.runs.format import Header
 
-_PACKAGES = ("explore-suite", "mujoco", "dm_control", "gymnasium", "numpy", "torch")
+_PACKAGES = (PROJECT, "mujoco", "dm_control", "gymnasium", "numpy", "torch")
 _GIT_SECONDS = 20.0  # before git is taken for unable to tell
 _UNKNOWN = {"commit": None, "dirty": None}
 
@@ -53,7 +53,7 @@ def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
     # The third name fails unless the commit holds the package, right below its top folder.
     found = _git(package, "rev-parse", "--show-toplevel", "HEAD", f"HEAD:{package.name}")
     top, commit, *_ = found.splitlines() if found is not None else ("", None)
-    if not (top and Path(top).resolve() == package.parent and _is_project(package.parent)):
+    if not (top and Path(top).resolve() == package.parent and is_checkout(package.parent)):
         return dict(_UNKNOWN)
     return {"commit": commit, "dirty": _dirty(Path(top), package.parent / "results")}
 
@@ -88,15 +88,6 @@ def _dirty(top: Path, results: Path) -> bool | None:
     status = ("status", "--porcelain", "--untracked-files=normal", "--", ":/", *left_out)
     changes = _git(top, *status)
     return None if changes is None else bool(changes)
-
-
-def _is_project(folder: Path) -> bool:
-    """Whether a folder is of this project, and not of one that has taken the package in."""
-    try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return project.get("project", {}).get("name") == _PACKAGES[0]
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
