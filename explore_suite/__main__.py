@@ -1,4 +1,4 @@
-"""The `explore-suite` command: names of subcommands, each imported only when used."""
+"""The `explore-suite` command: a table of subcommands, each imported only when it is run."""
 
 import importlib
 import sys

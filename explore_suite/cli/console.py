@@ -10,13 +10,13 @@ CLOSED = 141  # exit code of a program that a closed pipe ends: 128 + SIGPIPE
 
 
 def say(line: str = "") -> None:
-    """One line on standard output, at once."""
+    """Prints one line and flushes it."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A titled table; plain aligned columns without rich or when the output is not a terminal."""
+    """Prints a table: with rich in a terminal, else as plain aligned columns."""
     try:
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -32,7 +32,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     for column in columns:
         pretty.add_column(column, no_wrap=column != columns[-1])
     for row in rows:
-        pretty.add_row(*map(Text, row))  # a stranger's name is text, not markup
+        pretty.add_row(*map(Text, row))  # a submitted name is text, not markup
     Console().print(pretty)
 
 

@@ -1,4 +1,4 @@
-"""`explore-suite doctor`: what of this machine works, and what to do about the rest."""
+"""`explore-suite doctor`: checks what works on this machine, and says what to install."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ _OPEN_CONTEXT = (
 
 
 class Finding(NamedTuple):
-    """One line of the report."""
+    """One row of the report."""
 
     what: str
     state: str  # ok or missing
@@ -31,10 +31,11 @@ class Finding(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the report; 1 if the environments cannot run here."""
+    """Prints the report; the exit code is 1 if the environments cannot run here."""
     argparse.ArgumentParser(
         prog="explore-suite doctor",
-        description="Report versions, rendering, compiler, torch and threads: ok, or what to do.",
+        description="Check packages, extras, tasks, rendering, compiler and threads; the row of "
+        "what is missing says how to install it. Exit code 1 if the environments cannot run.",
     ).parse_args(arguments)
     findings = [finding for check in CHECKS for finding in check()]
     table(
@@ -52,7 +53,7 @@ def _python() -> list[Finding]:
 
 
 def _packages() -> list[Finding]:
-    """Each package that the environments need; then each extra, whole or not."""
+    """A row per package that the environments need, and one per extra of the project."""
     extras = requirements()
     found = []
     for name in extras.pop(""):
@@ -97,7 +98,7 @@ def _tasks() -> list[Finding]:
 
 
 def _rendering() -> list[Finding]:
-    """Each back end in a process of its own, because one that fails can spoil the next."""
+    """A row per OpenGL back end, each tried in a new process: a failed one can break the next."""
     findings = []
     for name in ("egl", "osmesa"):
         environment = {

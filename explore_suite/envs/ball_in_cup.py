@@ -1,4 +1,4 @@
-"""Ball-in-cup: dm_control's task, and the variant whose ball starts hanging."""
+"""Ball-in-cup: dm_control's task, and a variant whose ball starts hanging below the cup."""
 
 import numpy as np
 
@@ -11,17 +11,17 @@ _HANGING_Z = (0.2, 0.3)  # metres, joint coordinate (the body's origin is 0.2 up
 
 
 class HangingBall(suite.ball_in_cup.BallInCup):
-    """Upstream task, the ball released from a small window below the cup instead of a wide one."""
+    """dm_control's task with the ball released from a small window below the cup."""
 
     def initialize_episode(self, physics: Physics) -> None:
-        """Draws the ball's place until it touches nothing."""
+        """Draws the ball's position until it touches nothing."""
         touching = True
         while touching:
             physics.named.data.qpos["ball_x"] = self.random.uniform(*_HANGING_X)
             physics.named.data.qpos["ball_z"] = self.random.uniform(*_HANGING_Z)
             physics.after_reset()
             touching = physics.data.ncon > 0
-        # Past BallInCup's own draw, to what all tasks of the suite do at the start.
+        # Skips BallInCup's own draw, and does what every task of dm_control's suite does.
         suite.base.Task.initialize_episode(self, physics)
 
 
@@ -30,7 +30,7 @@ class BallInCupCatch(DMCEnv):
 
     Observation (8): position cup_x, cup_z, ball_x, ball_z (m); the same four velocities (m/s).
     Action (2): force on the cup along x and z, in [-1, 1].
-    Reward: 1 while the ball is inside the cup's target box, else 0.
+    Reward: r = 1 if |ball - target| < 0.025 m along x and along z (the ball is in the cup), else 0.
     Success: the ball is in the cup.
     Start: ball_x ~ U(-0.2, 0.2), ball_z ~ U(0.2, 0.5), drawn again while anything touches; about
         1.5 % of starts are already in the cup. Cup at rest in the middle.

@@ -1,4 +1,4 @@
-"""RenderedEnv: what every environment of the suite shares about being looked at."""
+"""RenderedEnv: rendering, to arrays or to a window, for every environment of the suite."""
 
 import os
 import platform
@@ -19,9 +19,10 @@ _NO_SCREEN = (
 
 
 class RenderedEnv(gymnasium.Env, EzPickle):
-    """Draws by `frame`, which subclasses provide: on demand for rgb_array, at every step for human.
+    """Base class that renders what `frame`, which subclasses provide, returns.
 
-    Pickles as its class and arguments, so that a copy starts afresh.
+    `rgb_array` renders on demand, `human` into a window at every step. Pickles as its class and
+    arguments, so that a copy starts without an episode.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"], "render_fps": 50}
@@ -60,7 +61,7 @@ class RenderedEnv(gymnasium.Env, EzPickle):
 
 
 class Window:
-    """Shows frames at the environment's own pace."""
+    """A pygame window that shows frames at the environment's frame rate."""
 
     def __init__(self, title: str, fps: int) -> None:
         """Opens at the first frame, in its size."""

@@ -1,7 +1,7 @@
-"""dm_control, imported without waking OpenGL.
+"""Imports dm_control without loading OpenGL.
 
 On import dm_control looks for a rendering back end, which loads GL libraries, may warn and may even
-fail on a machine that only trains. It is told to skip that here; this package renders through
+fail on a machine that only trains. That is switched off here; this package renders through
 `envs/rendering.py`, which picks a back end when the first frame is asked for. A user who sets
 MUJOCO_GL asks both packages to load that back end at once, and gets it.
 """

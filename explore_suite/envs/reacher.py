@@ -1,4 +1,4 @@
-"""Reacher: dm_control's hard task, and the variant with arm and target on opposite sides."""
+"""Reacher: dm_control's hard task, and a variant with arm and target on opposite sides."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _TARGET_DISTANCE = (0.05, 0.20)  # metres from the shoulder; as upstream
 
 
 class OppositeReacher(suite.reacher.Reacher):
-    """Upstream task, the arm started on the right and the target placed on the left."""
+    """dm_control's task with the arm started on the right and the target on the left."""
 
     def initialize_episode(self, physics: Physics) -> None:
         """Draws both joints, then the target, from the task's own random source."""
@@ -23,7 +23,7 @@ class OppositeReacher(suite.reacher.Reacher):
         distance = self.random.uniform(*_TARGET_DISTANCE)
         physics.named.model.geom_pos["target", "x"] = distance * np.sin(angle)
         physics.named.model.geom_pos["target", "y"] = distance * np.cos(angle)
-        # Past Reacher's own draw, to what all tasks of the suite do at the start.
+        # Skips Reacher's own draw, and does what every task of dm_control's suite does.
         suite.base.Task.initialize_episode(self, physics)
 
 
@@ -33,7 +33,7 @@ class ReacherHard(DMCEnv):
     Observation (6): position shoulder, wrist (rad, the shoulder unbounded); to_target x, y (m);
         velocity shoulder, wrist (rad/s).
     Action (2): torque at shoulder and wrist, in [-1, 1].
-    Reward: 1 while finger and target touch (centres within 0.025 m), else 0.
+    Reward: r = 1 if |finger - target| <= 0.025 m (the two spheres touch), else 0.
     Success: the fingertip touches the target.
     Start: shoulder ~ U(-pi, pi), wrist ~ U(-160, 160) degrees; target at angle ~ U(0, 2 pi) and
         distance ~ U(0.05, 0.20) m. The arm may start on the target.

@@ -1,4 +1,4 @@
-"""Where a result comes from: the code, the packages and the machine behind it."""
+"""Provenance: the code, packages and machine that made a run, for its header."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ _UNKNOWN = {"commit": None, "dirty": None}
 def provenance(
     task: str, device: str = "cpu", code: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The header fields that say where a run of this task was made, and on what it learnt.
+    """The header fields code, versions, fingerprint and machine of a run that starts now.
 
     `code` is the commit behind the run, that of this package by default.
     """
@@ -38,7 +38,7 @@ def provenance(
 
 
 def device_of(header: Header) -> str:
-    """What the run learnt on; a header names it unless it is the CPU."""
+    """The device that the run was trained on; a header names it unless it is the CPU."""
     return header.machine.get("device", "cpu")
 
 
@@ -59,7 +59,7 @@ def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
 
 
 def script_checkout(store: Path) -> dict[str, Any]:
-    """Git commit of the repository that holds the running script, and whether files differ from it.
+    """Git commit of the running script's repository, and whether files differ from it.
 
     Both are None where no file is run, as in a notebook, or no repository holds it; so they are for
     a file that its repository ignores, such as a program of a virtual environment. Runs in `store`
@@ -116,7 +116,7 @@ def versions() -> dict[str, str]:
 
 
 def processor() -> str:
-    """The processor's own name where the system tells it."""
+    """The name of the CPU model where the system reports it."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():

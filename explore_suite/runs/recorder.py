@@ -1,4 +1,4 @@
-"""record(): a valid run from any agent of any library, written by the environment itself.
+"""record(): environments that write a valid run, whatever agent or library plays in them.
 
     env = explore_suite.record("BallInCupExplore", agent="my-method", seed=0)
     while not env.finished:
@@ -42,7 +42,7 @@ def record(
     config: dict[str, Any] | None = None, threads: int = 1, render_mode: str | None = None,
     overwrite: bool = False, resume: bool = False,
 ) -> "Recorder":  # fmt: skip
-    """A training env of `task`, with its `eval_env`, whose episodes are recorded as a run.
+    """Makes a training environment, and its `eval_env`, that record their episodes as a run.
 
     `wrap` puts wrappers around each of the two; what is recorded is always the task's own rewards
     and observations, and the actions that reach it (in evaluation as float32, for exact traces).
@@ -80,13 +80,13 @@ def record(
 
 
 class Recorder(gymnasium.Wrapper):
-    """The training environment of a recorded run, and with `eval_env` that of its evaluations."""
+    """The training environment of a recorded run; `eval_env` is that of its evaluations."""
 
     def __init__(
         self, env: gymnasium.Env, eval_env: gymnasium.Env, log: RunLog,
         store: ResultStore, header: Header, *, overwrite: bool, resume: bool,
     ) -> None:  # fmt: skip
-        """Made by `record`: opens the run; a UserError if it may not be written."""
+        """Opens the run, as `record` says; a UserError if it may not be written."""
         super().__init__(env)
         self.eval_env, self._run = eval_env, log
         self._path = store.path(header.key, ".json")
@@ -144,7 +144,7 @@ class Recorder(gymnasium.Wrapper):
             _save(self._checkpoint, run)
 
     def _release(self) -> None:
-        """Lets go of the run's files; harmless when that has been done."""
+        """Closes the run's files and unlocks it; harmless when that has been done."""
         run = self._run
         if not (run.closed or run.finished):
             done = f"{run.episode} of {run.episodes} episodes"
@@ -218,7 +218,7 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 
 def _plain(config: dict[str, Any]) -> dict[str, Any]:
-    """The config as it will be read back from JSON."""
+    """The config as it will be read back from JSON: tuples become lists."""
     try:
         if isinstance(config, dict):
             return json.loads(json.dumps(config, allow_nan=False))

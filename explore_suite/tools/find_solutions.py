@@ -33,7 +33,7 @@ _KNOTS, _POPULATION, _ELITE, _ROUNDS, _RESTARTS = 25, 48, 8, 40, 12
 
 
 class Outcome(NamedTuple):
-    """What one open-loop episode came to."""
+    """Result of one open-loop episode."""
 
     closeness: float  # the largest; -inf where the environment has no such measure
     return_: float
@@ -111,7 +111,7 @@ def _solution(outcome: Outcome, knots: np.ndarray) -> dict[str, Any]:
 
 
 def main(arguments: list[str], path: Path = SOLUTIONS) -> None:
-    """Searches for the named tasks and replaces their entries; those of others stay as they are."""
+    """Searches for the named tasks and replaces their entries alone."""
     parser = argparse.ArgumentParser(
         prog="python -m explore_suite.tools.find_solutions",
         description="Search for actions that reach a task's goal, and write them to "

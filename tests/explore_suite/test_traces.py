@@ -119,7 +119,7 @@ def test_a_run_earns_its_rows(trained, capsys):
     assert replay_run(trained) == replay_run(trained.with_suffix(".json")) == []
     assert replayed(trained, capsys) == (
         0,
-        f"equal: the traces of {trained} earn what its rows say",
+        f"equal: {trained}: its stored actions earn the returns in its rows",
     )
     found, spec = arrays(trained), lookup(header.task)
     assert found["episodes"].tolist() == [2, 3]
