@@ -22,7 +22,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--task", default="HallwayLocalOptimum")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--episodes", type=int, help="default: what the task's score needs")
-parser.add_argument("--results", default="results/runs")
+parser.add_argument("--results", default="runs")
 options = parser.parse_args()
 logging.basicConfig(format="%(message)s")
 logging.getLogger("explore_suite").setLevel(logging.INFO)  # a line per episode

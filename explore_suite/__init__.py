@@ -36,20 +36,33 @@ def __getattr__(name: str) -> Any:
 def register(spec: TaskSpec) -> None:
     """Adds a task of your own, for Gymnasium and for every command of this process.
 
-    Commands start processes of their own: name the module that registers your tasks in the
-    environment variable EXPLORE_SUITE_IMPORT (several with commas), and each of them imports it.
+    Commands such as `sweep` start further processes: name the module that registers your tasks in
+    the environment variable EXPLORE_SUITE_IMPORT (several with commas), and each of them imports
+    it. Registering an equal spec again does nothing.
     """
-    if TASKS.setdefault(spec.id, spec) is not spec:
-        raise UserError(f"{spec.id} is registered already")
-    gymnasium.register(
-        spec.id,
-        entry_point=spec.entry_point,
-        max_episode_steps=spec.horizon,
-        kwargs=spec.kwargs,
-    )
+    if TASKS.setdefault(spec.id, spec) != spec:
+        raise UserError(f"another task is registered as {spec.id} already: choose another name")
+    if spec.id not in gymnasium.registry:
+        gymnasium.register(
+            spec.id,
+            entry_point=spec.entry_point,
+            max_episode_steps=spec.horizon,
+            kwargs=spec.kwargs,
+        )
+
+
+def _import_tasks(modules: str) -> None:
+    """Imports the modules named in EXPLORE_SUITE_IMPORT, which register tasks."""
+    for name in filter(None, map(str.strip, modules.split(","))):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise UserError(
+                f"EXPLORE_SUITE_IMPORT names the module {name}, which does not import: {error} "
+                "(its folder must be on PYTHONPATH)"
+            ) from error
 
 
 for _spec in list(TASKS.values()):
     register(_spec)
-for _module in filter(None, os.environ.get("EXPLORE_SUITE_IMPORT", "").split(",")):
-    importlib.import_module(_module.strip())
+_import_tasks(os.environ.get("EXPLORE_SUITE_IMPORT", ""))

@@ -1,39 +1,29 @@
-"""The `explore-suite` command: names of subcommands, each imported only when used."""
+"""The `explore-suite` command: a table of subcommands, each imported only when it is run."""
 
 import importlib
 import sys
 from collections.abc import Callable
 from importlib import metadata
 
-from explore_suite.cli.console import CLOSED, say, silence_stdout
+from explore_suite.cli.console import exit_code, say
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 
-COMMANDS = {
-    "list": ("explore_suite.cli.list:main", "the tasks, with their sizes and returns"),
-    "doctor": ("explore_suite.cli.doctor:main", "what of this machine works, and what to install"),
-    "watch": ("explore_suite.cli.watch:main", "a video, picture or window of a policy on a task"),
-    "replay": (
-        "explore_suite.cli.replay:main",
-        "play a run's stored actions and check its returns",
-    ),
+COMMANDS = {  # name -> where it is, what it does
+    "list": ("explore_suite.cli.list:main", "list the tasks, their sizes and returns"),
+    "doctor": ("explore_suite.cli.doctor:main", "check this installation and say what to install"),
+    "watch": ("explore_suite.cli.watch:main", "show a policy on a task: film, picture or window"),
+    "play": ("explore_suite.cli.play:main", "steer a task yourself with the arrow keys"),
+    "agents": ("baselines.cli.agents:main", "list the reference agents and their settings"),
     "train": ("baselines.cli.train:main", "train one agent (resumes if interrupted)"),
-    "sweep": (
-        "baselines.cli.sweep:main",
-        "run all missing (agent, task, seed) combinations",
-    ),
-    "verify": (
-        "baselines.cli.verify:main",
-        "re-run a finished run and check that it reproduces",
-    ),
-    "report": (
-        "analysis.cli.report:main",
-        "figures, leaderboard and reproduction report from runs",
-    ),
-    "leaderboard": ("analysis.cli.leaderboard:main", "the leaderboard page, written or served"),
-    "compare": ("analysis.cli.compare:main", "two methods: who explores better, at what cost"),
-    "submit": ("analysis.cli.submit:main", "make a submission from finished runs of a store"),
-    "validate": ("analysis.cli.validate:main", "check a submission; lists every problem"),
-    "agents": ("baselines.cli.agents:main", "the reference agents and their settings"),
+    "sweep": ("baselines.cli.sweep:main", "run all missing (agent, task, seed) combinations"),
+    "verify": ("baselines.cli.verify:main", "re-run a finished run and check that it reproduces"),
+    "replay": ("explore_suite.cli.replay:main", "check a run's returns by its stored actions"),
+    "report": ("analysis.cli.report:main", "write figures, leaderboard and reproduction report"),
+    "compare": ("analysis.cli.compare:main", "say which of two methods explores better"),
+    "leaderboard": ("analysis.cli.leaderboard:main", "write or serve the leaderboard page"),
+    "submit": ("analysis.cli.submit:main", "make a submission from finished runs"),
+    "validate": ("analysis.cli.validate:main", "check a submission and list every problem"),
 }
 EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra
 
@@ -48,17 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(_help())
         return 0 if arguments else 2
     name, rest = arguments[0], arguments[1:]
-    try:
-        return _load(name)(rest) or 0
-    except UserError as error:
-        sys.stderr.write(f"explore-suite {name}: {error}\n")
-        return error.exit_code
-    except BrokenPipeError:
-        silence_stdout()
-        return CLOSED  # not 0: what the command had still to find out may have been a failure
-    except KeyboardInterrupt:
-        sys.stderr.write("explore-suite: stopped\n")
-        return 130
+    return exit_code(f"explore-suite {name}", lambda: _load(name)(rest))
 
 
 def _load(name: str) -> Callable[[list[str]], int | None]:
@@ -73,7 +53,7 @@ def _load(name: str) -> Callable[[list[str]], int | None]:
             ("explore_suite", "baselines", "analysis")
         ):
             raise
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[{extra}]'") from error
+        raise UserError(f"needs {error.name}: {install_command(extra)}") from error
 
 
 def _help() -> str:

@@ -1,8 +1,8 @@
-"""How much of a task's state space has been visited, whatever agent does the visiting.
+"""Coverage: the fraction of a task's state space that an agent has visited.
 
-Each task is looked at through a projection of its observation to the two or three numbers that
-matter, cut into bins. Coverage is the fraction of bins seen so far. Bins that no policy can reach
-count too, so compare coverage between agents on one task, not between tasks.
+Each task projects its observation to the two or three numbers that matter (projections.py), cut
+into bins. Coverage is the fraction of bins visited so far. Bins that no policy can reach count too,
+so compare coverage between agents on one task, not between tasks.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from explore_suite.tasks import lookup
 
 
 class Coverage:
-    """Counts visits per bin; feed it observations, read `fraction`."""
+    """Counts visits per bin: `add` observations, read `fraction`."""
 
     def __init__(self, task: str) -> None:
-        """`task` is a name or id of the catalogue."""
+        """`task` is a name or id of a registered task."""
         self.task = lookup(task).name
         self.project, self.axes = lookup(task).coverage_projection
         self.visits = np.zeros([axis.bins for axis in self.axes], np.int64)  # one entry per bin
@@ -25,13 +25,13 @@ class Coverage:
         ]
 
     def add(self, obs: np.ndarray) -> None:
-        """Counts one observation."""
+        """Counts one observation in its bin; values beyond an axis count in its outer bins."""
         index = 0
         for value, (low, per_unit, bins) in zip(
             self.project(obs.tolist()), self._binning, strict=True
         ):
-            place = int((value - low) * per_unit)
-            index = index * bins + (0 if place < 0 else bins - 1 if place >= bins else place)
+            bin_ = int((value - low) * per_unit)  # plain Python: quicker than NumPy on few numbers
+            index = index * bins + (0 if bin_ < 0 else bins - 1 if bin_ >= bins else bin_)
         if not self._flat[index]:
             self._visited += 1
         self._flat[index] += 1
@@ -42,7 +42,7 @@ class Coverage:
         return self._visited / self._flat.size
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """The visits, to go on from later."""
+        """The visits per bin, for a checkpoint."""
         return {"visits": self.visits.copy()}
 
     def load_state_dict(self, state: dict[str, np.ndarray]) -> None:

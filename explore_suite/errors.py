@@ -1,4 +1,4 @@
-"""What can go wrong through no fault of the code."""
+"""Errors that are the user's to mend: commands print them as one line."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ class UserError(Exception):
 
 
 class RunLockedError(UserError):
-    """A run that another process is writing."""
+    """Raised for a run that another process is writing."""
 
     exit_code = 75  # EX_TEMPFAIL of sysexits.h: nothing is wrong, try again later
 
@@ -20,4 +20,4 @@ class SettingError(UserError, ValueError):
 
 
 class RenderingUnavailableError(UserError, RuntimeError):
-    """Nothing can be drawn on this machine as it is; the message says what to install or to set."""
+    """Rendering does not work on this machine; the message says what to install or to set."""

@@ -1,4 +1,4 @@
-"""Whole files, replaced atomically: a reader sees the old content or the new one, never a part."""
+"""Atomic file writes: a reader sees the old content or the new one, never a part."""
 
 import contextlib
 import os
@@ -23,9 +23,9 @@ def replace_bytes(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         draft.replace(path)
     except BaseException as error:  # Ctrl-C, too; and on a full disk every byte counts
-        with contextlib.suppress(OSError):  # the first error is the one to be told
+        with contextlib.suppress(OSError):  # the first error is the one to report
             draft.unlink(missing_ok=True)
-        if isinstance(error, OSError):  # it is about the file; its draft means nothing to people
+        if isinstance(error, OSError):  # name the file, not its draft
             error.filename, error.filename2 = str(path), None
         raise
 

@@ -1,4 +1,4 @@
-"""A short name for how a task behaves, so that a changed physics version or reward is noticed.
+"""Fingerprints: a hash of how a task behaves, to notice changed physics, rewards or starts.
 
 The fingerprint is a hash of short trajectories: from seeded starts under fixed actions, and from
 stored states around the goal, where rewards begin. They are kept short and are rounded, so that
@@ -22,7 +22,7 @@ _PACKAGES = ("mujoco", "dm_control", "gymnasium", "numpy")
 
 
 def fingerprint(task: str) -> str:
-    """Sixteen hex digits that stand for the task's starts, dynamics, rewards and success."""
+    """Sixteen hex digits: a hash of the task's starts, dynamics, rewards and success."""
     spec = lookup(task)
     digest = hashlib.sha256(spec.id.encode())
     with gymnasium.make(spec.id) as env:

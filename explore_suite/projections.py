@@ -1,4 +1,4 @@
-"""Projections of observations to the two or three numbers that coverage counts, cut into bins."""
+"""Projections: the two or three numbers of an observation whose bins coverage counts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ _PI = math.pi
 
 
 class Axis(NamedTuple):
-    """One number of a projection, its range and bins; what lies beyond counts in the outer bins."""
+    """One number of a projection: its range, and the bins that the range is cut into."""
 
     name: str
     low: float
@@ -17,7 +17,7 @@ class Axis(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Of one bin."""
+        """Width of one bin."""
         return (self.high - self.low) / self.bins
 
 
@@ -56,7 +56,7 @@ _GRID_AXES = (Axis("row", -0.5, 39.5, 40), Axis("column", -0.5, 39.5, 40))
 
 
 class Projection(NamedTuple):
-    """What of an observation is looked at, and how it is cut."""
+    """A function from an observation to a few numbers, and the axis of each."""
 
     project: Callable[[Sequence[float]], tuple[float, ...]]
     axes: tuple[Axis, ...]
@@ -72,6 +72,6 @@ GRID = Projection(_first_two, _GRID_AXES)
 
 
 def first_elements(features: Sequence[tuple[str, float, float]], bins: int = 20) -> Projection:
-    """The first two elements of an observation over their typical range, for want of better."""
+    """The default projection: the first two elements over their typical range."""
     axes = tuple(Axis(name, low, high, bins) for name, low, high in features[:2])
     return Projection(lambda obs: tuple(obs[: len(axes)]), axes)

@@ -1,4 +1,4 @@
-"""New Python processes that import the same code as this one, wherever they are started."""
+"""Starts Python processes that import the same code as this one, whatever their folder."""
 
 import os
 import sys

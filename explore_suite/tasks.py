@@ -1,4 +1,4 @@
-"""TASKS: what is known of every task, without importing MuJoCo; and the benchmark's sets."""
+"""TASKS: the spec of every task, without importing MuJoCo; and the frozen sets of the benchmark."""
 
 import difflib
 import json
@@ -18,7 +18,7 @@ VERSION = "v0"
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """The catalogue entry of one task; `id` is what `gymnasium.make` takes."""
+    """Everything that is known about one task; `gymnasium.make` takes its `id`."""
 
     name: str
     entry_point: str
@@ -27,7 +27,7 @@ class TaskSpec:
     action_dim: int  # number of actions if discrete
     horizon: int  # steps until Gymnasium's TimeLimit truncates
     control_step: float  # seconds of simulated time per step; 0 where there is no clock
-    best_return: float  # best known return, or the bound `horizon` (see best_is_bound)
+    best_return: float  # best known return; where none is, the upper bound `horizon`
     goal: str  # what info["success"] reports
     summary: str
     partner: str | None = None  # the original of an explore task, and the other way round
@@ -43,7 +43,7 @@ class TaskSpec:
 
     @property
     def id(self) -> str:
-        """Namespaced and versioned id, as results carry it."""
+        """Id with namespace and version, as in `ExploreSuite/WalkerExplore-v0`."""
         return f"{NAMESPACE}/{self.name}-{VERSION}"
 
     @property
@@ -74,17 +74,17 @@ class TaskSpec:
 
     @property
     def coverage_projection(self) -> Projection:
-        """What coverage looks at."""
+        """The projection of observations whose bins coverage counts."""
         return self.projection or projections.first_elements(self.features)
 
     @property
     def best_is_bound(self) -> bool:
-        """Whether `best_return` is only the bound of one per step, which no policy can reach."""
+        """Whether `best_return` is the upper bound of 1 per step, which no policy can reach."""
         return self.best_return == self.horizon
 
 
 class UnknownTaskError(UserError, LookupError):
-    """A task name that is not in the catalogue; the message suggests the nearest ones."""
+    """Raised for a task name that is not registered; the message suggests the nearest ones."""
 
 
 def lookup(name: str) -> TaskSpec:
@@ -106,7 +106,7 @@ def lookup(name: str) -> TaskSpec:
 
 
 def measured(what: str) -> dict[str, Any]:
-    """Numbers written by `explore_suite.tools.measure`, by task name."""
+    """Measurements stored in explore_suite/data/WHAT.json, by task name (see tools)."""
     text = resources.files("explore_suite").joinpath(f"data/{what}.json").read_text()
     return json.loads(text)
 
@@ -119,7 +119,7 @@ def _features(
 
 # Typical ranges are the published ones, oddities included (ball_x and ball_z look swapped, the
 # stock reacher's shoulder starts below its range, a fallen walker's torso lies below its own):
-# counts and exploration networks are scaled by them, and nothing is clipped to them.
+# counts and exploration networks scale by them, and nothing is clipped to them.
 _BALL_IN_CUP = (
     ("position.cup_x", -0.25, 0.25),
     ("position.cup_z", -0.3, 0.2),

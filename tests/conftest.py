@@ -7,9 +7,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
-from explore_suite import TASKS, TaskSpec
+from explore_suite import TASKS, TaskSpec, lookup
+from explore_suite.tasks import CONTROL
 
-SUITE = [spec for spec in TASKS.values() if spec.group in ("explore", "original")]
+SUITE = [lookup(name) for name in CONTROL]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

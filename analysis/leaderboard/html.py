@@ -103,7 +103,7 @@ def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
     return [
         (spec, tables)
         for spec, tables in found.values()
-        if tables or (spec.partner and found[spec.partner][1])
+        if tables or (spec.partner in found and found[spec.partner][1])
     ]
 
 

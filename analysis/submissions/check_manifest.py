@@ -7,17 +7,18 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import ValidationError
 
-from analysis.stats.tables import episode_table, run_scores
+from analysis.stats.tables import StoredRun, episode_table, run_scores
 from analysis.submissions import check_headers
 from analysis.submissions.read_folder import MANIFEST, strict_json
 from analysis.submissions.schema import GROUPS, MIN_SEEDS, Submission, digest, run_path
 from analysis.submissions.unicode_checks import shown
-from explore_suite.runs.format import TRACES, EpisodeRow, Header, Run
+from explore_suite.runs.format import TRACES, EpisodeRow, Header
 from explore_suite.tasks import BENCHMARK
 
 SUFFIXES = (".json", ".csv")  # of the files that every run has
@@ -64,7 +65,7 @@ def faults(fields: dict[str, Any], found: Evidence) -> Iterator[str]:
 def mean_score(task: str, runs: Sequence[list[EpisodeRow]]) -> float:
     """Mean score of these runs' rows on a task, computed as for the leaderboard."""
     whole = [
-        Run(Header("", "", task, seed, len(rows) // 2, {}, ""), rows)
+        StoredRun("", "", Path(), Header("", "", task, seed, len(rows) // 2, {}, ""), rows)
         for seed, rows in enumerate(runs)
     ]
     return float(run_scores(episode_table(whole)).score.mean())

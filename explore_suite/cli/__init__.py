@@ -1,4 +1,4 @@
-"""Commands of the benchmark itself: list, doctor, watch, replay; and text for terminals.
+"""Commands that need no agent: list, doctor, watch, play, replay; and what all commands share.
 
-In: everything of explore_suite. Out: nothing but the console is imported by others.
+In: everything of explore_suite. Out: console.py, which the commands of other packages import too.
 """

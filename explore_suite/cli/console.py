@@ -1,20 +1,22 @@
-"""Text for people: lines and tables on standard output, prettier where rich is installed."""
+"""What commands share: lines and tables on standard output, and exit codes."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from explore_suite.errors import UserError
 
 CLOSED = 141  # exit code of a program that a closed pipe ends: 128 + SIGPIPE
 
 
 def say(line: str = "") -> None:
-    """One line on standard output, at once."""
+    """Prints one line and flushes it."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A titled table; plain aligned columns without rich or when the output is not a terminal."""
+    """Prints a table: with rich in a terminal, else as plain aligned columns."""
     try:
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -30,7 +32,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     for column in columns:
         pretty.add_column(column, no_wrap=column != columns[-1])
     for row in rows:
-        pretty.add_row(*map(Text, row))  # a stranger's name is text, not markup
+        pretty.add_row(*map(Text, row))  # a submitted name is text, not markup
     Console().print(pretty)
 
 
@@ -40,6 +42,21 @@ def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
     say(title)
     for line in lines:
         say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def exit_code(name: str, command: Callable[[], int | None]) -> int:
+    """Runs a command and returns its exit code; wrong input is one line instead of a traceback."""
+    try:
+        return command() or 0
+    except UserError as error:
+        sys.stderr.write(f"{name}: {error}\n")
+        return error.exit_code
+    except BrokenPipeError:
+        silence_stdout()
+        return CLOSED  # not 0: what the command had still to find out may have been a failure
+    except KeyboardInterrupt:
+        sys.stderr.write(f"{name}: stopped\n")
+        return 130  # 128 + SIGINT
 
 
 def silence_stdout() -> None:

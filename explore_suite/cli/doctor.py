@@ -1,4 +1,4 @@
-"""`explore-suite doctor`: what of this machine works, and what to do about the rest."""
+"""`explore-suite doctor`: checks what works on this machine, and says what to install."""
 
 import argparse
 import os
@@ -11,14 +11,10 @@ from typing import NamedTuple
 
 from explore_suite.cli.console import table
 from explore_suite.errors import RenderingUnavailableError
+from explore_suite.installation import install_command, requirements
 from explore_suite.python_process import python_command
 
-_PACKAGES = {
-    "core": ("gymnasium", "dm_control", "mujoco", "numpy"),
-    "baselines": ("torch", "pykeops", "safetensors", "tqdm", "rich"),
-    "video": ("imageio", "imageio-ffmpeg", "moviepy", "pygame"),
-    "ray": ("ray",),
-}
+_ALSO = {"imageio": ["imageio-ffmpeg"]}  # what imageio[ffmpeg] adds, for mp4
 _GL_PACKAGES = {"egl": "apt-get install libegl1", "osmesa": "apt-get install libosmesa6"}
 _OPEN_CONTEXT = (
     "import sys; from explore_suite.envs.rendering import try_back_end; try_back_end(sys.argv[1])"
@@ -26,7 +22,7 @@ _OPEN_CONTEXT = (
 
 
 class Finding(NamedTuple):
-    """One line of the report."""
+    """One row of the report."""
 
     what: str
     state: str  # ok or missing
@@ -35,10 +31,11 @@ class Finding(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the report; 1 if the environments cannot run here."""
+    """Prints the report; the exit code is 1 if the environments cannot run here."""
     argparse.ArgumentParser(
         prog="explore-suite doctor",
-        description="Report versions, rendering, compiler, torch and threads: ok, or what to do.",
+        description="Check packages, extras, tasks, rendering, compiler and threads; the row of "
+        "what is missing says how to install it. Exit code 1 if the environments cannot run.",
     ).parse_args(arguments)
     findings = [finding for check in CHECKS for finding in check()]
     table(
@@ -56,24 +53,40 @@ def _python() -> list[Finding]:
 
 
 def _packages() -> list[Finding]:
-    return [_package(name, extra) for extra, names in _PACKAGES.items() for name in names]
+    """A row per package that the environments need, and one per extra of the project."""
+    extras = requirements()
+    found = []
+    for name in extras.pop(""):
+        version = _version(name)
+        state, detail = ("ok", version) if version else ("missing", install_command())
+        found.append(Finding(name, state, detail, needed=True))
+    return [*found, *(_extra(extra, extras[extra]) for extra in sorted(extras))]
 
 
-def _package(name: str, extra: str) -> Finding:
-    needed = extra == "core"
+def _extra(extra: str, names: list[str]) -> Finding:
+    versions = {part: _version(part) for name in names for part in [name, *_ALSO.get(name, [])]}
+    missing = [name for name, version in versions.items() if version is None]
+    if missing:
+        advice = f"{install_command(extra)} (lacks {', '.join(missing)})"
+        return Finding(f"extra {extra}", "missing", advice)
+    installed = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return Finding(f"extra {extra}", "ok", installed)
+
+
+def _version(package: str) -> str | None:
     try:
-        return Finding(name, "ok", metadata.version(name), needed)
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        wanted = "explore-suite" if needed else f"'explore-suite[{extra}]'"
-        return Finding(name, "missing", f"pip install {wanted}", needed)
+        return None
 
 
 def _tasks() -> list[Finding]:
     try:
         from explore_suite.fingerprint import changed
-        from explore_suite.tasks import TASKS
+        from explore_suite.tasks import TASKS, measured
 
-        changes = [line for line in map(changed, TASKS) if line is not None]
+        published = [spec.id for spec in TASKS.values() if spec.name in measured("fingerprints")]
+        changes = [line for line in map(changed, published) if line is not None]
     except (ImportError, RenderingUnavailableError) as error:
         return [
             Finding("tasks", "missing", f"the environments do not import: {error}", needed=True)
@@ -81,11 +94,11 @@ def _tasks() -> list[Finding]:
     if changes:
         advice = "results are not comparable; install the versions of constraints.txt"
         return [Finding("tasks", "changed", f"{line}; {advice}") for line in changes]
-    return [Finding("tasks", "ok", f"all {len(TASKS)} behave as published", needed=True)]
+    return [Finding("tasks", "ok", f"all {len(published)} behave as published", needed=True)]
 
 
 def _rendering() -> list[Finding]:
-    """Each back end in a process of its own, because one that fails can spoil the next."""
+    """A row per OpenGL back end, each tried in a new process: a failed one can break the next."""
     findings = []
     for name in ("egl", "osmesa"):
         environment = {

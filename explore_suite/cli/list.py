@@ -1,4 +1,4 @@
-"""`explore-suite list`: the catalogue, for people and for programs."""
+"""`explore-suite list`: prints the tasks as a table or, for programs, as JSON."""
 
 import argparse
 import json
@@ -10,13 +10,14 @@ _COLUMNS = ("task", "obs", "act", "steps", "random", "best", "what")
 
 
 def main(arguments: list[str]) -> None:
-    """Prints every task."""
+    """Prints one row per task."""
     parser = argparse.ArgumentParser(
         prog="explore-suite list",
-        description="List the tasks, with the return of random actions and the best one known.",
+        description="List the tasks: sizes of observation and action, steps of an episode, return "
+        "of random actions, best known return.",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print everything the catalogue knows, as JSON"
+        "--json", action="store_true", help="print every field of every task as JSON"
     )
     if parser.parse_args(arguments).json:
         say(json.dumps([_record(spec) for spec in TASKS.values()], indent=1))
@@ -38,7 +39,7 @@ def _row(spec: TaskSpec) -> tuple[str, ...]:
 
 
 def best(spec: TaskSpec) -> str:
-    """The best return known, marked where it is only a bound."""
+    """The best known return, written `<1000` where only an upper bound is known."""
     return f"{'<' if spec.best_is_bound else ''}{spec.best_return:.4g}"
 
 

@@ -1,4 +1,4 @@
-"""`explore-suite watch`: see a task."""
+"""`explore-suite watch`: shows one episode of a task as a film, a picture or in a window."""
 
 import argparse
 import contextlib
@@ -12,22 +12,23 @@ import numpy as np
 
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 from explore_suite.tasks import TaskSpec, lookup
 
 _FORMATS = (".mp4", ".gif", ".png")
-_GRID_FPS = 20  # the grid has no clock of its own
+_GRID_FPS = 20  # the grid world has no physical time
 Policy = Callable[[gymnasium.Env, np.ndarray], np.ndarray | int]  # env, obs -> action
 
 POLICIES: dict[str, Policy] = {
     "random": lambda env, obs: env.action_space.sample(),
     "zero": lambda env, obs: np.zeros_like(env.action_space.sample())[()],
 }
-# By name, because the benchmark does not know its agents.
+# By name, because explore_suite must not import baselines.
 _TRAINED = "baselines.training.artefacts:load_policy"
 
 
 def main(arguments: list[str]) -> None:
-    """Plays one episode into a file or a window."""
+    """Plays one episode, writes or shows it, and prints its return."""
     options = _parser().parse_args(arguments)
     spec = lookup(options.task)
     steps = spec.horizon if options.steps is None else options.steps
@@ -48,12 +49,12 @@ def main(arguments: list[str]) -> None:
 
 
 def trained(run: Path, spec: TaskSpec) -> Policy:
-    """The task policy of a finished run of this task."""
+    """The trained policy, without exploration, of a finished run of this task."""
     module, function = _TRAINED.split(":")
     try:
         load = getattr(importlib.import_module(module), function)
     except ModuleNotFoundError as error:
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[baselines]'") from error
+        raise UserError(f"needs {error.name}: {install_command('baselines')}") from error
     task, policy = load(run)
     if task != spec.id:
         raise UserError(f"{run} is a run of {task}, not of {spec.name}")
@@ -61,12 +62,12 @@ def trained(run: Path, spec: TaskSpec) -> Policy:
 
 
 def record(spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int) -> float:
-    """Writes the episode to `out` (.png: its last frame) and returns its return."""
+    """Plays one episode and writes it to `out` (.png: its last frame); the episode's return."""
     try:
         import imageio.v2 as imageio
         from tqdm import tqdm
     except ImportError as error:
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[video]'") from error
+        raise UserError(f"needs {error.name}: {install_command('video')}") from error
     episode = play(spec, "rgb_array", policy, seed, steps)
     total = 0.0
     try:
@@ -85,7 +86,7 @@ def record(spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int) -> 
 def play(
     spec: TaskSpec, render_mode: str, policy: Policy, seed: int, steps: int
 ) -> Iterator[tuple[Callable[[], Any], float]]:
-    """After each step of one episode, a function that draws it and the step's reward."""
+    """Plays one episode; yields after each step a function that renders it, and the reward."""
     with gymnasium.make(spec.id, render_mode=render_mode) as env:
         obs, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
@@ -96,7 +97,7 @@ def play(
 
 @contextlib.contextmanager
 def _writer(imageio: Any, spec: TaskSpec, out: Path) -> Iterator[Callable[[Any], None]]:
-    """A function that takes frames; the file is complete when the context ends."""
+    """A function that appends a frame to `out`; the file is complete when the context ends."""
     if out.suffix == ".png":
         yield lambda frame: imageio.imwrite(out, frame)
         return
@@ -109,7 +110,8 @@ def _writer(imageio: Any, spec: TaskSpec, out: Path) -> Iterator[Callable[[Any],
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="explore-suite watch", description="Play one episode of a task."
+        prog="explore-suite watch",
+        description="Play one episode of a task and write it as a film or picture, or show it.",
     )
     parser.add_argument("task", help="a task of `explore-suite list`, e.g. WalkerExplore")
     where = parser.add_mutually_exclusive_group()
@@ -119,13 +121,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
-        "--policy", choices=POLICIES, default="random", help="who acts (default: random)"
+        "--policy", choices=POLICIES, default="random", help="actions (default: random)"
     )
     who.add_argument(
-        "--run", type=Path, help="a finished run's .csv or .json: its trained policy acts"
+        "--run", type=Path, help="use the trained policy of this finished run (its .csv or .json)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of start and policy (default: 0)")
     parser.add_argument(
-        "--steps", type=int, help="stop after so many steps (default: the whole episode)"
+        "--seed", type=int, default=0, help="seed of the start and of random actions (default: 0)"
+    )
+    parser.add_argument(
+        "--steps", type=int, help="stop after this many steps (default: the whole episode)"
     )
     return parser

@@ -1,4 +1,4 @@
-"""RenderedEnv: what every environment of the suite shares about being looked at."""
+"""RenderedEnv: rendering, to arrays or to a window, for every environment of the suite."""
 
 import os
 import platform
@@ -9,14 +9,20 @@ import numpy as np
 from gymnasium.utils import EzPickle
 
 from explore_suite.errors import RenderingUnavailableError
+from explore_suite.installation import install_command
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+_NO_SCREEN = (
+    'render_mode="human" needs a screen: use render_mode="rgb_array", or '
+    "`explore-suite watch TASK --out FILE.mp4`"
+)
 
 
 class RenderedEnv(gymnasium.Env, EzPickle):
-    """Draws by `frame`, which subclasses provide: on demand for rgb_array, at every step for human.
+    """Base class that renders what `frame`, which subclasses provide, returns.
 
-    Pickles as its class and arguments, so that a copy starts afresh.
+    `rgb_array` renders on demand, `human` into a window at every step. Pickles as its class and
+    arguments, so that a copy starts without an episode.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"], "render_fps": 50}
@@ -54,26 +60,22 @@ class RenderedEnv(gymnasium.Env, EzPickle):
             self._window = None
 
 
-# SDL_VIDEODRIVER=dummy runs without a screen. Left alone there, SDL would pick EGL and, on closing,
-# shut down the very display that frames are drawn on.
-
-
 class Window:
-    """Shows frames at the environment's own pace."""
+    """A pygame window that shows frames at the environment's frame rate."""
 
     def __init__(self, title: str, fps: int) -> None:
         """Opens at the first frame, in its size."""
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # an advertisement on stdout
         try:
             import pygame
         except ImportError as error:
             raise RenderingUnavailableError(
-                'render_mode="human" needs pygame: pip install "explore-suite[video]"'
+                f'render_mode="human" needs pygame: {install_command("video")}'
             ) from error
+        # SDL_VIDEODRIVER=dummy runs without a screen. Left alone there, SDL would pick EGL and, on
+        # closing, shut down the very display that frames are drawn on.
         if platform.system() == "Linux" and not any(name in os.environ for name in _SCREENS):
-            raise RenderingUnavailableError(
-                'render_mode="human" needs a screen (DISPLAY or WAYLAND_DISPLAY); '
-                'use render_mode="rgb_array", or `explore-suite watch TASK --out FILE.mp4`'
-            )
+            raise RenderingUnavailableError(f"there is no screen (no DISPLAY); {_NO_SCREEN}")
         self._pygame = pygame
         self._title = title
         self._fps = fps
@@ -83,14 +85,21 @@ class Window:
     def show(self, frame: np.ndarray) -> None:
         """Draws one frame and waits until it is due."""
         if self._screen is None:
-            self._pygame.display.init()
-            self._screen = self._pygame.display.set_mode((frame.shape[1], frame.shape[0]))
-            self._pygame.display.set_caption(self._title)
+            self._screen = self._open((frame.shape[1], frame.shape[0]))
         surface = self._pygame.surfarray.make_surface(frame.swapaxes(0, 1))
         self._screen.blit(surface, (0, 0))
         self._pygame.event.pump()
         self._pygame.display.flip()
         self._clock.tick(self._fps)
+
+    def _open(self, size: tuple[int, int]) -> Any:
+        try:
+            self._pygame.display.init()
+            screen = self._pygame.display.set_mode(size)
+        except self._pygame.error as error:
+            raise RenderingUnavailableError(f"no window opens ({error}); {_NO_SCREEN}") from error
+        self._pygame.display.set_caption(self._title)
+        return screen
 
     def close(self) -> None:
         """Closes the window."""

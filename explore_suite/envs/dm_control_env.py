@@ -22,8 +22,9 @@ class DMCEnv(RenderedEnv):
     """A dm_control task with flat float32 observations, seeding, success and rendering.
 
     Subclasses say how to build the task (`build`), when its goal is met (`succeeded`) and what it
-    is (the class docstring is the specification). Physics stays in float64. Nothing
-    terminates and nothing here counts steps: Gymnasium's TimeLimit is the only clock.
+    is (the class docstring is the specification); `closeness()`, a number that grows towards the
+    goal, is for tools/find_solutions.py alone. Physics stays in float64. Nothing terminates and
+    nothing here counts steps: Gymnasium's TimeLimit is the only clock.
     """
 
     default_size = (480, 480)  # width, height in pixels
@@ -59,7 +60,7 @@ class DMCEnv(RenderedEnv):
         raise NotImplementedError
 
     def succeeded(self, reward: float) -> bool:
-        """Whether the goal is met in the current state; `reward` was paid for reaching it."""
+        """Whether the goal is met in the current state, whose reward is `reward`."""
         return reward >= 1.0
 
     @property
@@ -77,14 +78,14 @@ class DMCEnv(RenderedEnv):
         return self.physics.get_state()
 
     def set_state(self, state: np.ndarray) -> None:
-        """Puts the world where `get_state` found it; targets stay where the reset put them."""
+        """Restores a state of `get_state`; targets stay where the last reset put them."""
         with self.physics.reset_context():
             self.physics.set_state(state)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts an episode; with a seed, the task's own random source starts anew from it."""
+        """Starts an episode; with a seed, the task's random source is reseeded from it."""
         super().reset(seed=seed)
         if seed is not None:
             entropy = (
@@ -141,8 +142,8 @@ class DMCEnv(RenderedEnv):
 
     def _flat(self, observation: dict[str, Any]) -> np.ndarray:
         flat = np.empty(self._slices[-1][1].stop, np.float32)
-        for key, place in self._slices:
-            flat[place] = observation[key]
+        for key, part in self._slices:
+            flat[part] = observation[key]
         return flat
 
 

@@ -1,7 +1,7 @@
-"""dm_control, imported without waking OpenGL.
+"""Imports dm_control without loading OpenGL.
 
 On import dm_control looks for a rendering back end, which loads GL libraries, may warn and may even
-fail on a machine that only trains. It is told to skip that here; this package renders through
+fail on a machine that only trains. That is switched off here; this package renders through
 `envs/rendering.py`, which picks a back end when the first frame is asked for. A user who sets
 MUJOCO_GL asks both packages to load that back end at once, and gets it.
 """
@@ -30,9 +30,9 @@ try:
     import mujoco
 
     with _no_search_for_gl():
+        from dm_control import suite
         from dm_control.mujoco import Physics
         from dm_control.rl import control
-        from dm_control.suite import ball_in_cup, base, common, finger, reacher, walker
         from dm_control.utils import rewards
 except (AttributeError, ImportError, RuntimeError) as error:
     if "MUJOCO_GL" not in os.environ:
@@ -42,15 +42,4 @@ except (AttributeError, ImportError, RuntimeError) as error:
         f"({type(error).__name__}: {error}); unset it to train, or to let a working one be found"
     ) from error
 
-__all__ = [
-    "Physics",
-    "ball_in_cup",
-    "base",
-    "common",
-    "control",
-    "finger",
-    "mujoco",
-    "reacher",
-    "rewards",
-    "walker",
-]
+__all__ = ["Physics", "control", "mujoco", "rewards", "suite"]

@@ -1,31 +1,32 @@
-"""Finger: dm_control's hard turning task, and the variant with finger, spinner and target apart."""
+"""Finger: dm_control's hard turning task, and a variant that starts far from its goal."""
 
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, base, control, finger
+from explore_suite.envs.dm_control_import import Physics, control, suite
 
 _CONTROL_STEP = 0.02  # seconds
 _TARGET_RADIUS = 0.03  # metres; upstream's hard task
 _QUADRANT = (-np.pi / 4, np.pi / 4)  # radians around each joint's centre
 _JOINT_CENTRES = {"proximal": np.pi, "distal": 0.0, "hinge": np.pi}  # away from the spinner; down
 _MAX_DRAWS = 1000  # as upstream
+_APPROACH = 0.3  # weight that leads a search from a finger that starts away to the spinner
 
 
-class TurnFromAfar(finger.Turn):
-    """Upstream task, the finger pointing away, the spinner down and the target up."""
+class TurnFromAfar(suite.finger.Turn):
+    """dm_control's task with the finger pointing away, the spinner down and the target up."""
 
     def initialize_episode(self, physics: Physics) -> None:
         """Draws the target's angle, then the joints until nothing touches."""
         angle = self.random.uniform(*_QUADRANT)  # 0 is straight up
         hinge = physics.named.data.xanchor["hinge", ["x", "z"]]
         reach = physics.named.model.geom_size["cap1"].sum()
-        place = hinge + reach * np.array([np.sin(angle), np.cos(angle)])
-        physics.named.model.site_pos["target", ["x", "z"]] = place
+        target = hinge + reach * np.array([np.sin(angle), np.cos(angle)])
+        physics.named.model.site_pos["target", ["x", "z"]] = target
         physics.named.model.site_size["target", 0] = self._target_radius
         self._draw_joints(physics)
-        # Past Turn's own draw, to what all tasks of the suite do at the start.
-        base.Task.initialize_episode(self, physics)
+        # Skips Turn's own draw, and does what every task of dm_control's suite does.
+        suite.base.Task.initialize_episode(self, physics)
 
     def _draw_joints(self, physics: Physics) -> None:
         for _ in range(_MAX_DRAWS):
@@ -44,7 +45,7 @@ class FingerTurnHard(DMCEnv):
         velocity proximal, distal, hinge (rad/s); touch top, bottom (log1p of the force);
         target_position x, z relative to the hinge (m); dist_to_target (m, negative inside).
     Action (2): torque at the proximal and distal joint, in [-1, 1].
-    Reward: 1 while the tip is within 0.03 m of the target's centre, else 0.
+    Reward: r = 1 if |tip - target| <= 0.03 m, else 0.
     Success: the spinner's tip is inside the target.
     Start: joints uniform within their limits, the spinner anywhere, drawn again while anything
         touches; target anywhere on the tip's circle. About 6 % of starts are paid already.
@@ -52,13 +53,19 @@ class FingerTurnHard(DMCEnv):
     Versions: v0, as published.
     """
 
-    task_class = finger.Turn
+    task_class = suite.finger.Turn
 
     def build(self) -> control.Environment:
         """dm_control's physics with this class's task."""
-        physics = finger.Physics.from_xml_string(*finger.get_model_and_assets())
+        physics = suite.finger.Physics.from_xml_string(*suite.finger.get_model_and_assets())
         task = self.task_class(target_radius=_TARGET_RADIUS)
         return control.Environment(physics, task, control_timestep=_CONTROL_STEP)
+
+    def closeness(self) -> float:
+        """-|tip - target| - 0.3 |finger - spinner|, in metres (the target counts from its edge)."""
+        finger, spinner = self.physics.named.data.geom_xpos[["fingertip", "cap2"]]
+        approach = _APPROACH * np.linalg.norm(spinner - finger)
+        return float(-self.physics.dist_to_target() - approach)
 
 
 class FingerExplore(FingerTurnHard):

@@ -1,4 +1,4 @@
-"""GridWorld: corner to corner, in plain NumPy."""
+"""GridWorld: an empty grid to be crossed from corner to corner, in plain NumPy."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class GridWorld(RenderedEnv):
     Observation (2): row, column, as float32 numbers 0..size-1 (not one-hot).
     Action (4, discrete): 0 row + 1, 1 column + 1, 2 row - 1, 3 column - 1; moves off the grid leave
         the agent where it is.
-    Reward: 1 on every step that ends on the goal (size-1, size-1), else 0; staying there pays on.
+    Reward: r = 1 at every step that ends on the goal (size-1, size-1), else 0.
     Success: the agent stands on the goal.
     Start: (0, 0), always.
     End: 100 steps, by truncation. At size 40 the shortest way takes 78 steps, so the best return is
@@ -80,7 +80,7 @@ class GridWorld(RenderedEnv):
         return np.array(self._position, dtype=np.float32)
 
     def frame(self) -> np.ndarray:
-        """The grid, start at the lower left."""
+        """The grid as an image, the start at the lower left."""
         if self._position is None:
             raise gymnasium.error.ResetNeeded("call reset() before render()")
         cells = np.full((self.size, self.size, 3), _FLOOR, np.uint8)

@@ -1,4 +1,4 @@
-"""Hallway: a point steered by velocity along a corridor, with goals by argument."""
+"""Hallway: a point steered by velocity along a corridor; its goals are arguments."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, base, common, control, rewards
+from explore_suite.envs.dm_control_import import Physics, control, rewards, suite
 
 _HALF_WIDTH = 0.1  # metres
 _START_GAP = 0.1  # metres between the left end and the start
@@ -21,14 +21,14 @@ _VIEW_MARGIN = 1.12  # length in view, in lengths of the corridor
 
 
 class Goal(NamedTuple):
-    """A place on the corridor's middle line that pays."""
+    """A disc on the corridor's middle line that pays reward."""
 
     x: float  # metres from the middle
-    radius: float  # metres; full pay inside, a tenth at twice the radius
+    radius: float  # metres; full pay inside, a tenth of it at twice the radius
     pay: float  # reward per step inside
 
 
-class HallwayTask(base.Task):
+class HallwayTask(suite.base.Task):
     """Sets the point's velocity to the action and pays for being near a goal."""
 
     def __init__(self, length: float, goals: Sequence[Goal]) -> None:
@@ -43,16 +43,16 @@ class HallwayTask(base.Task):
         super().initialize_episode(physics)
 
     def before_step(self, action: np.ndarray, physics: Physics) -> None:
-        """Overwrites the velocity (m/s); the motors stay silent."""
+        """Sets the velocity (m/s) to the action; the motors are unused."""
         physics.data.qvel[:] = np.clip(action, -1.0, 1.0)
         physics.data.ctrl[:] = 0.0
 
     def get_observation(self, physics: Physics) -> OrderedDict[str, np.ndarray]:
-        """The point's position; velocity is the action's own and not observed."""
+        """The point's position; its velocity is the last action and not observed."""
         return OrderedDict(position=physics.position())
 
     def get_reward(self, physics: Physics) -> float:
-        """Sum over the goals of pay times closeness."""
+        """The sum over goals of pay * closeness, as Hallway defines it."""
         return float(sum(goal.pay * self._closeness(physics, goal) for goal in self.goals))
 
     def distance(self, physics: Physics, goal: Goal) -> float:
@@ -78,8 +78,8 @@ class Hallway(DMCEnv):
     Observation (2): position x, y (m), x in [-length/2, length/2] and y in [-0.1, 0.1] but for the
         soft walls below.
     Action (2): velocity along x and y in m/s, in [-1, 1]; a full step moves the point 0.02 m.
-    Reward: the sum over goals of pay * closeness; closeness is 1 inside the radius and falls as a
-        Gaussian to 0.1 at twice the radius.
+    Reward: r = sum over goals of pay * closeness(d), with d the distance to the goal's centre:
+        closeness = 1 if d <= radius, else 0.1^((d / radius - 1)^2).
     Success: the point is inside the goal that pays most (the first of them).
     Start: x = -length/2 + 0.1, y = 0, always.
     End: 1000 steps of 0.02 s, by truncation.
@@ -146,7 +146,7 @@ def _physics(length: float, goals: Sequence[Goal]) -> Physics:
             size=f"{max(goal.radius, _SMALLEST_DISC)} .002",
             rgba=_BEST_COLOUR if goal.pay == most else _OTHER_COLOUR,
         )
-    physics = Physics.from_xml_string(ET.tostring(root, encoding="unicode"), common.ASSETS)
+    physics = Physics.from_xml_string(ET.tostring(root, encoding="unicode"), suite.common.ASSETS)
     physics.named.model.jnt_range["root_x"] = (-length / 2, length / 2)
     physics.named.model.geom_size["floor", :2] = (length / 2 + _RIM, _HALF_WIDTH + _RIM)
     # The camera sees the whole length at the default picture shape, whatever the length.

@@ -1,9 +1,9 @@
-"""Reacher: dm_control's hard task, and the variant with arm and target on opposite sides."""
+"""Reacher: dm_control's hard task, and a variant with arm and target on opposite sides."""
 
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
-from explore_suite.envs.dm_control_import import Physics, base, control, reacher
+from explore_suite.envs.dm_control_import import Physics, control, suite
 
 _TARGET_RADIUS = 0.015  # metres; upstream's hard task
 _ARM_ANGLE = (-np.pi / 4, np.pi / 4)  # radians; both joints, the arm mostly stretched to the right
@@ -11,8 +11,8 @@ _TARGET_ANGLE = (1.25 * np.pi, 1.75 * np.pi)  # radians from +y towards +x: a co
 _TARGET_DISTANCE = (0.05, 0.20)  # metres from the shoulder; as upstream
 
 
-class OppositeReacher(reacher.Reacher):
-    """Upstream task, the arm started on the right and the target placed on the left."""
+class OppositeReacher(suite.reacher.Reacher):
+    """dm_control's task with the arm started on the right and the target on the left."""
 
     def initialize_episode(self, physics: Physics) -> None:
         """Draws both joints, then the target, from the task's own random source."""
@@ -23,8 +23,8 @@ class OppositeReacher(reacher.Reacher):
         distance = self.random.uniform(*_TARGET_DISTANCE)
         physics.named.model.geom_pos["target", "x"] = distance * np.sin(angle)
         physics.named.model.geom_pos["target", "y"] = distance * np.cos(angle)
-        # Past Reacher's own draw, to what all tasks of the suite do at the start.
-        base.Task.initialize_episode(self, physics)
+        # Skips Reacher's own draw, and does what every task of dm_control's suite does.
+        suite.base.Task.initialize_episode(self, physics)
 
 
 class ReacherHard(DMCEnv):
@@ -33,7 +33,7 @@ class ReacherHard(DMCEnv):
     Observation (6): position shoulder, wrist (rad, the shoulder unbounded); to_target x, y (m);
         velocity shoulder, wrist (rad/s).
     Action (2): torque at shoulder and wrist, in [-1, 1].
-    Reward: 1 while finger and target touch (centres within 0.025 m), else 0.
+    Reward: r = 1 if |finger - target| <= 0.025 m (the two spheres touch), else 0.
     Success: the fingertip touches the target.
     Start: shoulder ~ U(-pi, pi), wrist ~ U(-160, 160) degrees; target at angle ~ U(0, 2 pi) and
         distance ~ U(0.05, 0.20) m. The arm may start on the target.
@@ -43,10 +43,14 @@ class ReacherHard(DMCEnv):
 
     def build(self) -> control.Environment:
         """dm_control's physics and task."""
-        return control.Environment(_physics(), reacher.Reacher(_TARGET_RADIUS))
+        return control.Environment(_physics(), suite.reacher.Reacher(_TARGET_RADIUS))
+
+    def closeness(self) -> float:
+        """Minus the distance between fingertip and target, in metres."""
+        return -float(self.physics.finger_to_target_dist())
 
 
-class ReacherExplore(DMCEnv):
+class ReacherExplore(ReacherHard):
     """Hold a two-link arm's fingertip at a small target on the other side of the plane.
 
     Observation, action, reward, success, end: as ReacherHard (the reward is sparse already).
@@ -67,5 +71,5 @@ class ReacherExplore(DMCEnv):
         return control.Environment(physics, OppositeReacher(_TARGET_RADIUS))
 
 
-def _physics() -> reacher.Physics:
-    return reacher.Physics.from_xml_string(*reacher.get_model_and_assets())
+def _physics() -> suite.reacher.Physics:
+    return suite.reacher.Physics.from_xml_string(*suite.reacher.get_model_and_assets())

@@ -1,4 +1,4 @@
-"""Frames from MuJoCo without a screen; the first frame looks for a GL back end."""
+"""Renders MuJoCo scenes without a screen; the first frame searches for a GL back end."""
 
 import importlib
 import os
@@ -99,7 +99,7 @@ def _forget_opengl(platform_before: str | None) -> None:
 
 
 def back_ends() -> tuple[str, ...]:
-    """Names to try: MUJOCO_GL alone where it is set, else what the platform can do headless."""
+    """Back ends to try: MUJOCO_GL alone where it is set, else those that need no screen."""
     chosen = os.environ.get("MUJOCO_GL", "").lower()
     if chosen in ("egl", "osmesa", "glfw", "cgl"):
         return (chosen,)
@@ -109,7 +109,7 @@ def back_ends() -> tuple[str, ...]:
 def try_back_end(name: str, width: int = 64, height: int = 64) -> Any:
     """A current GL context of the named back end; raises whatever that back end raises."""
     module = importlib.import_module(f"mujoco.{name}")
-    from OpenGL.error import Error as GLError  # after mujoco has told PyOpenGL which platform
+    from OpenGL.error import Error as GLError  # after mujoco has chosen PyOpenGL's platform
 
     try:
         context = module.GLContext(width, height)

@@ -1,4 +1,4 @@
-"""Runs: the protocol that makes them, the file format, the store, and what proves them.
+"""Runs: the protocol by which they are made, their file format, their store and their traces.
 
 In: tasks and environments. Out: files that anybody can read without this package.
 """

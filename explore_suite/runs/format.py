@@ -48,7 +48,7 @@ class EpisodeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Header:
-    """What a run was. Everything but `traces` and `finished` is fixed when it begins.
+    """Who ran what, with which settings and code; only `traces` and `finished` change after start.
 
     A field that a file lacks has its default: headers outlive the versions that wrote them.
     """
@@ -60,9 +60,9 @@ class Header:
     episodes: int  # the budget, in training episodes
     config: dict[str, Any]  # the agent's resolved settings
     source: str  # what wrote the run, e.g. "explore-suite train"
-    code: dict[str, Any] = field(default_factory=dict)  # commit, and whether the tree was dirty
+    code: dict[str, Any] = field(default_factory=dict)  # commit, and whether files differed from it
     versions: dict[str, str] = field(default_factory=dict)
-    fingerprint: str = ""  # how the task behaved
+    fingerprint: str = ""  # hash of how the task behaved, see fingerprint.py
     machine: dict[str, Any] = field(default_factory=dict)
     threads: int = 1
     schema: int = SCHEMA
@@ -71,7 +71,7 @@ class Header:
 
     @property
     def key(self) -> "RunKey":
-        """Where the run belongs."""
+        """Identity of the run, from which its path follows."""
         return RunKey(self.preset, self.agent, self.task, self.seed)
 
 
@@ -84,7 +84,7 @@ _NEEDED = {
 
 
 class RunKey(NamedTuple):
-    """What makes a run the same run."""
+    """Identity of a run: preset, agent, task and seed."""
 
     preset: str
     agent: str
@@ -93,7 +93,7 @@ class RunKey(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Path below the store's root, without suffix; a UserError for names unfit for it."""
+        """Path below the store's root, without suffix; a UserError for names unfit for a path."""
         for name in (self.preset, self.agent):
             if not (isinstance(name, str) and LABEL.fullmatch(name)):
                 raise UserError(
@@ -112,7 +112,7 @@ class Run(NamedTuple):
 
 
 def read_header(path: Path) -> Header:
-    """The header in a JSON file; a UserError names what is wrong with it."""
+    """Reads a header from a JSON file; a UserError names what is wrong with it."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -133,7 +133,7 @@ def read_header(path: Path) -> Header:
 
 
 def read_rows(path: Path, *, finished: bool) -> list[EpisodeRow]:
-    """The episodes of a CSV. The last line of an unfinished run may be cut off, and is left out."""
+    """Reads the rows of a CSV; an unfinished run's last line is dropped if it is cut off."""
     content = read_bytes(path)
     if content is None:
         if finished:
@@ -145,7 +145,7 @@ def read_rows(path: Path, *, finished: bool) -> list[EpisodeRow]:
 
 
 def parse_rows(path: Path, content: bytes) -> list[EpisodeRow]:
-    """The episodes of a CSV with this content; `path` is for messages."""
+    """Parses the content of a CSV into rows; `path` is for messages."""
     try:
         text = content.decode("utf-8")
         lines = list(csv.reader(text.splitlines()))
@@ -157,7 +157,7 @@ def parse_rows(path: Path, content: bytes) -> list[EpisodeRow]:
 
 
 def fault(header: Header, rows: Sequence[EpisodeRow]) -> str | None:
-    """What is wrong with the rows of a run, or None.
+    """What is wrong with the rows of a run, or None if nothing is.
 
     Each episode has a training row, then an evaluation row, all numbers finite. A finished run has
     these of every episode of its budget.
@@ -178,13 +178,13 @@ def fault(header: Header, rows: Sequence[EpisodeRow]) -> str | None:
 def dump_header(header: Header) -> str:
     """The header as readable JSON, always the same for the same header."""
     values = asdict(header)
-    if not header.traces:  # as before there were any: what such headers were hashed as stays true
+    if not header.traces:  # headers older than traces lack the field: their hashes stay valid
         del values["traces"]
     return json.dumps(values, indent=1, sort_keys=True) + "\n"
 
 
 def listed_traces(name: str, content: bytes) -> dict[str, str]:
-    """How a header lists a traces file of this name and content."""
+    """A header's entry for a traces file: its name and SHA-256."""
     return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
 

@@ -1,6 +1,6 @@
-"""Which headers the leaderboard takes, as far as that is known when a run begins.
+"""Rules for headers: what the leaderboard refuses, as far as it is known when a run starts.
 
-`record` refuses what the validator of submissions would refuse weeks later: both ask here.
+Shared by `record` and by the validator, so that no run is refused weeks after it was started.
 """
 
 import logging
@@ -30,22 +30,22 @@ _log = logging.getLogger(__name__)
 
 
 def require(header: Header) -> None:
-    """A UserError if the leaderboard would refuse this run for its header; a warning if it may."""
+    """Raises a UserError if the leaderboard would refuse this header, and warns if it may."""
     _ = header.key.path  # a UserError if the labels cannot name a path
     found = list(dict.fromkeys([*faults(header), *text_faults(asdict(header))]))
     if found:
         raise UserError(f"such a run cannot be submitted: {'; '.join(found)}")
     if header.code.get("dirty"):
         _log.warning(
-            "explore_suite has uncommitted changes: commit them first, or the run cannot be "
-            "submitted"
+            "the repository of this script has uncommitted changes: commit them first, so that "
+            "the commit in the run's header is the code that ran"
         )
     if header.episodes > MAX_EPISODES:
         _log.warning("runs of more than %d episodes cannot be submitted", MAX_EPISODES)
 
 
 def faults(header: Header) -> Iterator[str]:
-    """A line for each setting of a run that the leaderboard does not take."""
+    """A line for each field that breaks a rule."""
     if header.preset in OUR_PRESETS and header.source != OUR_SOURCE:
         yield (
             f"preset {header.preset} is that of `{OUR_SOURCE}`: runs of other code have another, "
@@ -62,7 +62,7 @@ def faults(header: Header) -> Iterator[str]:
 
 
 def text_faults(values: Any) -> Iterator[str]:
-    """A line for each text of a JSON value, keys included, that cannot be shown in one line."""
+    """A line for each string of a JSON value, keys included, that cannot be shown as it is."""
     for text in _texts(values):
         if len(text) > MAX_TEXT:
             yield f"holds a text of more than {MAX_TEXT} characters"
@@ -71,7 +71,7 @@ def text_faults(values: Any) -> Iterator[str]:
 
 
 def unclean(text: str) -> str | None:
-    """None for text that can be shown, else what is wrong with it."""
+    """What keeps a text from being shown (control characters and the like), or None."""
     marks = 0
     for character in text:
         category = unicodedata.category(character)
@@ -86,7 +86,7 @@ def unclean(text: str) -> str | None:
 
 
 def _config_faults(config: dict[str, Any]) -> Iterator[str]:
-    """Whether a config is a list of settings, and not a way to hand in anything else."""
+    """Limits on depth, size and numbers: a config holds settings, not data."""
     values = list(_values(config))
     if any(depth > MAX_DEPTH for depth, _ in values):
         yield f"config is nested deeper than {MAX_DEPTH}"
@@ -98,7 +98,7 @@ def _config_faults(config: dict[str, Any]) -> Iterator[str]:
 
 
 def _values(value: Any, depth: int = 1) -> Iterator[tuple[int, Any]]:
-    """Everything inside a JSON value, with its depth."""
+    """Every value inside a JSON value, with its depth."""
     for item in value.values() if isinstance(value, dict) else value:
         yield depth, item
         if isinstance(item, dict | list):

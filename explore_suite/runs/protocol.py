@@ -1,4 +1,4 @@
-"""The protocol of every run: seeds of its episodes, train/eval alternation, rows of statistics.
+"""Run protocol: per-episode seeds, strict train/eval alternation, two rows per episode.
 
 One training episode, then one evaluation episode of the policy without exploration, and so on. The
 environments themselves do the bookkeeping (`run_envs`), so that the reference agents and anyone
@@ -23,7 +23,7 @@ from explore_suite.tasks import lookup
 
 @dataclass
 class Episode:
-    """What is summed up while an episode is played."""
+    """Statistics of the episode that is being played."""
 
     number: int
     start: np.ndarray  # first observation
@@ -33,10 +33,10 @@ class Episode:
 
 
 class RunLog:
-    """Sums up a run while it is played, and makes the two rows of each complete episode."""
+    """Accumulates statistics of a run, enforces the train/eval order and makes the rows."""
 
     def __init__(self, task: str, seed: int, episodes: int | None = None) -> None:
-        """Nothing has been played yet; `episodes` is the budget, None for as many as you like."""
+        """A run of which nothing is played; `episodes` is the budget, None if it has none."""
         spec = lookup(task)
         self.seed, self.episodes = seed, episodes
         self.coverage, self.traces = Coverage(spec.name), TraceKeeper(spec.id, seed)
@@ -54,12 +54,12 @@ class RunLog:
         return self.episode == self.episodes
 
     def number(self, phase: str) -> int:
-        """The episode that a reset in this phase begins; an evaluation has its training's."""
+        """Number of the episode that a reset in this phase starts; a pair of both shares it."""
         trained = self.episode + (self._trained is not None)
         return trained + 1 if phase == "train" else trained
 
     def begin(self, phase: str, episode: Episode) -> None:
-        """Called at the first step of an episode; a UserError if it is not this phase's turn."""
+        """Called at an episode's first step; a UserError if it is the other phase's turn."""
         if self.finished:
             raise UserError(f"all {self.episodes} episodes of the budget are recorded: stop here")
         if self.closed:
@@ -83,13 +83,13 @@ class RunLog:
         self.see(phase, episode.start)
 
     def see(self, phase: str, obs: np.ndarray) -> None:
-        """Counts a state that training has reached."""
+        """Counts an observation for coverage, if it is one of training."""
         if phase == "train":
             self.coverage.add(obs)
             self.trail.append(obs)
 
     def end(self, phase: str, episode: Episode, actions: list[Any]) -> None:
-        """Called when an episode is over; an evaluation completes its training's rows."""
+        """Called when an episode is over; the end of an evaluation makes the two rows."""
         if phase == "train":
             self._trained = episode
             return
@@ -110,7 +110,7 @@ class RunLog:
         self.on_episode()
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next episode depends on, for a checkpoint between two episodes."""
+        """What later rows depend on, for a checkpoint between two episodes."""
         progress = {name: getattr(self, name) for name in ("episode", "env_steps", "seconds")}
         return {
             "coverage": self.coverage.state_dict(),
@@ -121,7 +121,7 @@ class RunLog:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Inverse of `state_dict`."""
         self.coverage.load_state_dict({"visits": np.asarray(state["coverage"]["visits"])})
-        # A checkpoint from before there were traces has none; the run still ends with its last.
+        # Checkpoints older than traces lack them; the run then leaves those of its last episodes.
         self.traces.load_state_dict(state.get("traces", {}))
         for name, value in state["progress"].items():
             setattr(self, name, value)
@@ -143,7 +143,7 @@ class LoggedEnv(gymnasium.Wrapper):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """The start that the protocol has for this episode, whatever the seed."""
+        """Resets to the start that the protocol has for this episode; `seed` is ignored."""
         if self._episode is not None and self._episode.length:
             raise UserError(
                 f"{self.phase} episode {self._episode.number} was reset after "
@@ -157,7 +157,7 @@ class LoggedEnv(gymnasium.Wrapper):
         return obs, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """One step, summed up."""
+        """One step, added to the statistics."""
         episode = self._episode
         if episode is None:
             raise gymnasium.error.ResetNeeded("call reset() before the first step of an episode")

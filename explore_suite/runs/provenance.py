@@ -1,24 +1,31 @@
-"""Where a result comes from: the code, the packages and the machine behind it."""
+"""Provenance: the code, packages and machine that made a run, for its header."""
 
 import os
 import platform
 import subprocess
-import tomllib
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from explore_suite.fingerprint import fingerprint
+from explore_suite.installation import PROJECT, is_checkout
 from explore_suite.runs.format import Header
 
-_PACKAGES = ("explore-suite", "mujoco", "dm_control", "gymnasium", "numpy", "torch")
+_PACKAGES = (PROJECT, "mujoco", "dm_control", "gymnasium", "numpy", "torch")
 _GIT_SECONDS = 20.0  # before git is taken for unable to tell
+_UNKNOWN = {"commit": None, "dirty": None}
 
 
-def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
-    """The header fields that say where a run of this task was made, and on what it learnt."""
+def provenance(
+    task: str, device: str = "cpu", code: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The header fields code, versions, fingerprint and machine of a run that starts now.
+
+    `code` is the commit behind the run, that of this package by default.
+    """
     return {
-        "code": checkout(),
+        "code": checkout() if code is None else code,
         "versions": versions(),
         "fingerprint": fingerprint(task),
         "machine": {
@@ -31,12 +38,12 @@ def provenance(task: str, device: str = "cpu") -> dict[str, Any]:
 
 
 def device_of(header: Header) -> str:
-    """What the run learnt on; a header names it unless it is the CPU."""
+    """The device that the run was trained on; a header names it unless it is the CPU."""
     return header.machine.get("device", "cpu")
 
 
 def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
-    """Git commit of the checkout that holds the package, and whether files differ from it.
+    """Git commit of the checkout that holds this package, and whether files differ from it.
 
     Both are None where the package is no part of a checkout of its own: an installed copy often
     lies inside a repository of its user's, whose commit says nothing about this code. `dirty` is
@@ -46,23 +53,41 @@ def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
     # The third name fails unless the commit holds the package, right below its top folder.
     found = _git(package, "rev-parse", "--show-toplevel", "HEAD", f"HEAD:{package.name}")
     top, commit, *_ = found.splitlines() if found is not None else ("", None)
-    if not (top and Path(top).resolve() == package.parent and _is_project(package.parent)):
-        return {"commit": None, "dirty": None}
-    # Results are data: writing them does not make the code another one.
-    changes = _git(
-        package, "status", "--porcelain", "--untracked-files=normal",
-        "--", ":/", ":(exclude,top)results",
-    )  # fmt: skip
-    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+    if not (top and Path(top).resolve() == package.parent and is_checkout(package.parent)):
+        return dict(_UNKNOWN)
+    return {"commit": commit, "dirty": _dirty(Path(top), package.parent / "results")}
 
 
-def _is_project(folder: Path) -> bool:
-    """Whether a folder is of this project, and not of one that has taken the package in."""
-    try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return project.get("project", {}).get("name") == _PACKAGES[0]
+def script_checkout(store: Path) -> dict[str, Any]:
+    """Git commit of the running script's repository, and whether files differ from it.
+
+    Both are None where no file is run, as in a notebook, or no repository holds it; so they are for
+    a file that its repository ignores, such as a program of a virtual environment. Runs in `store`
+    are no difference.
+    """
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if file is None:
+        return dict(_UNKNOWN)
+    script = Path(file).resolve()
+    found = _git(script.parent, "rev-parse", "--show-toplevel", "HEAD")
+    if found is None or _git(script.parent, "check-ignore", script.name) is not None:
+        return dict(_UNKNOWN)
+    top, commit = found.splitlines()
+    return {"commit": commit, "dirty": _dirty(Path(top), store)}
+
+
+def _dirty(top: Path, results: Path) -> bool | None:
+    """Whether a repository differs from its commit outside of `results`; None if git cannot tell.
+
+    Results are data: writing them does not make the code another one.
+    """
+    left_out = []
+    if top.resolve() in results.resolve().parents:
+        inside = results.resolve().relative_to(top.resolve()).as_posix()
+        left_out = [f":(exclude,top,literal){inside}"]
+    status = ("status", "--porcelain", "--untracked-files=normal", "--", ":/", *left_out)
+    changes = _git(top, *status)
+    return None if changes is None else bool(changes)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
@@ -91,7 +116,7 @@ def versions() -> dict[str, str]:
 
 
 def processor() -> str:
-    """The processor's own name where the system tells it."""
+    """The name of the CPU model where the system reports it."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""record(): a valid run from any agent of any library, written by the environment itself.
+"""record(): environments that write a valid run, whatever agent or library plays in them.
 
     env = explore_suite.record("BallInCupExplore", agent="my-method", seed=0)
     while not env.finished:
@@ -10,9 +10,11 @@ and leaves the actions of its last evaluations beside it (traces.py).
 """
 
 import contextlib
+import io
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,13 @@ import gymnasium
 import numpy as np
 
 from explore_suite.errors import UserError
+from explore_suite.files import replace_bytes
 from explore_suite.runs import header_rules
 from explore_suite.runs.format import Header
 from explore_suite.runs.protocol import RunLog, run_envs
-from explore_suite.runs.provenance import provenance
-from explore_suite.runs.store import ResultStore, RunWriter
+from explore_suite.runs.provenance import provenance, script_checkout
+from explore_suite.runs.store import DEFAULT_STORE, ResultStore, RunWriter
+from explore_suite.runs.traces import BAD_ARCHIVE
 from explore_suite.tasks import lookup
 
 SOURCE = "explore_suite.record"
@@ -33,18 +37,21 @@ _log = logging.getLogger(__name__)
 
 
 def record(
-    task: str, agent: str, seed: int, results: Path | str = "results/runs", *,
+    task: str, agent: str, seed: int, results: Path | str = DEFAULT_STORE, *,
     wrap: Wrap | None = None, episodes: int | None = None, preset: str = "external",
     config: dict[str, Any] | None = None, threads: int = 1, render_mode: str | None = None,
-    overwrite: bool = False,
+    overwrite: bool = False, resume: bool = False,
 ) -> "Recorder":  # fmt: skip
-    """A training env of `task`, with its `eval_env`, whose episodes are recorded as a run.
+    """Makes a training environment, and its `eval_env`, that record their episodes as a run.
 
     `wrap` puts wrappers around each of the two; what is recorded is always the task's own rewards
     and observations, and the actions that reach it (in evaluation as float32, for exact traces).
     `episodes` defaults to the end of the task's score window; `config` and `threads` are noted in
-    the header; `render_mode` is that of `eval_env`. An unfinished run starts from scratch, a
-    finished one only with `overwrite`.
+    the header; `render_mode` is that of `eval_env`.
+
+    A finished run is recorded again only with `overwrite`. An unfinished one starts from scratch,
+    or keeps its complete episodes with `resume`: for agents that can be restored to the state they
+    had after episode `env.episode`.
     """
     if not isinstance(task, str):
         raise UserError(
@@ -56,14 +63,16 @@ def record(
         preset=preset, agent=agent, task=spec.id, seed=_whole("seed", seed, 0),
         episodes=_whole("episodes", spec.score_window[1] if episodes is None else episodes, 1),
         config=_plain({} if config is None else config), source=SOURCE,
-        threads=_whole("threads", threads, 1), **provenance(spec.id),
+        threads=_whole("threads", threads, 1),
+        **provenance(spec.id, code=script_checkout(Path(results))),
     )  # fmt: skip
     header_rules.require(header)
     log = RunLog(spec.id, header.seed, header.episodes)
     envs = run_envs(spec.id, log, render_mode=render_mode)
     try:
         train, evaluation = envs if wrap is None else (_wrapped(env, wrap) for env in envs)
-        return Recorder(train, evaluation, log, ResultStore(results), header, overwrite)
+        store = ResultStore(results)
+        return Recorder(train, evaluation, log, store, header, overwrite=overwrite, resume=resume)
     except BaseException:
         for env in envs:
             env.close()
@@ -71,23 +80,39 @@ def record(
 
 
 class Recorder(gymnasium.Wrapper):
-    """The training environment of a recorded run, and with `eval_env` that of its evaluations."""
+    """The training environment of a recorded run; `eval_env` is that of its evaluations."""
 
     def __init__(
         self, env: gymnasium.Env, eval_env: gymnasium.Env, log: RunLog,
-        store: ResultStore, header: Header, overwrite: bool,
+        store: ResultStore, header: Header, *, overwrite: bool, resume: bool,
     ) -> None:  # fmt: skip
-        """Made by `record`: opens the run; a UserError if it may not be written."""
+        """Opens the run, as `record` says; a UserError if it may not be written."""
         super().__init__(env)
         self.eval_env, self._run = eval_env, log
-        self._path, held = store.path(header.key, ".json"), store.header(header.key)
-        if held is not None and held.finished and not overwrite:
-            raise UserError(f"{self._path} is finished; overwrite=True runs it again")
-        self._files = contextlib.ExitStack()
-        self._writer: RunWriter = self._files.enter_context(store.open(header, overwrite=overwrite))
-        if held is not None:
-            _log.warning("%s starts from scratch", self._path)
+        self._path = store.path(header.key, ".json")
+        self._checkpoint = store.root / ".checkpoints" / header.key.path.with_suffix(".npz")
+        with contextlib.ExitStack() as files:
+            run = files.enter_context(store.lock(header.key))
+            if run.header is not None and run.header.finished and not overwrite:
+                raise UserError(f"{self._path} is finished; overwrite=True runs it again")
+            if run.header is not None and not run.header.finished and resume:
+                header = _resumed(self._path, run.header, header)
+                _load(self._checkpoint, log)
+                _log.info("%s resumes after episode %d", self._path, log.episode)
+            elif run.header is not None:
+                _log.warning("%s starts from scratch", self._path)
+            rows = 2 * log.episode
+            self._writer: RunWriter = files.enter_context(
+                run.open(header, keep_rows=rows, overwrite=overwrite)
+            )
+            _save(self._checkpoint, log)
+            self._files = files.pop_all()
         log.on_episode = self._write
+
+    @property
+    def episode(self) -> int:
+        """How many training episodes are recorded, each with its evaluation."""
+        return self._run.episode
 
     @property
     def finished(self) -> bool:
@@ -112,16 +137,69 @@ class Recorder(gymnasium.Wrapper):
         )  # fmt: skip
         if run.finished:
             self._writer.finish(run.traces.content())
+            self._checkpoint.unlink(missing_ok=True)
             self._release()
+        else:  # rows first: those beyond the checkpoint are dropped when the run resumes
+            self._writer.sync()
+            _save(self._checkpoint, run)
 
     def _release(self) -> None:
-        """Lets go of the run's files; harmless when that has been done."""
+        """Closes the run's files and unlocks it; harmless when that has been done."""
         run = self._run
         if not (run.closed or run.finished):
             done = f"{run.episode} of {run.episodes} episodes"
-            _log.warning("%s is left unfinished after %s", self._path, done)
-        run.closed = f"{self._path} was closed before its end: record the run from scratch"
+            _log.warning("%s is left unfinished after %s; resume=True keeps them", self._path, done)
+        run.closed = f"{self._path} was closed before its end: record() it again"
         self._files.close()
+
+
+def _resumed(path: Path, held: Header, new: Header) -> Header:
+    """The header of a run that resumes: its own, noting where other code or packages take over."""
+    fixed = ("config", "episodes", "threads")
+    different = [name for name in fixed if getattr(held, name) != getattr(new, name)]
+    if different:
+        raise UserError(
+            f"{path} was begun with another {' and '.join(different)}; "
+            "without resume=True it starts from scratch"
+        )
+    begun_by = held.code.get("begun_by", held.code)
+    if begun_by == new.code and held.versions == new.versions:
+        return held
+    _log.warning("%s was begun by other code or versions", path)
+    return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
+
+
+_PROGRESS, _TRACE = ("episode", "env_steps", "seconds"), "trace-"  # names of arrays in a checkpoint
+
+
+def _save(path: Path, log: RunLog) -> None:
+    """Writes what the rows of later episodes depend on, as plain arrays."""
+    state = log.state_dict()
+    arrays: dict[str, Any] = {name: np.array(state["progress"][name]) for name in _PROGRESS}
+    arrays |= {f"{_TRACE}{episode}": actions for episode, actions in state["traces"].items()}
+    content = io.BytesIO()
+    np.savez_compressed(content, visits=state["coverage"]["visits"], **arrays)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_bytes(path, content.getvalue())
+
+
+def _load(path: Path, log: RunLog) -> None:
+    """Inverse of `_save`; a UserError for a file that is missing or damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        traces = {name: array for name, array in arrays.items() if name.startswith(_TRACE)}
+        log.load_state_dict(
+            {
+                "coverage": {"visits": arrays["visits"]},
+                "traces": {name.removeprefix(_TRACE): array for name, array in traces.items()},
+                "progress": {name: arrays[name].item() for name in _PROGRESS},
+            }
+        )
+    except BAD_ARCHIVE as error:
+        raise UserError(
+            f"cannot resume from {path} ({error}); without resume=True the run starts from scratch"
+        ) from error
 
 
 def _wrapped(env: gymnasium.Env, wrap: Wrap) -> gymnasium.Env:
@@ -140,7 +218,7 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 
 def _plain(config: dict[str, Any]) -> dict[str, Any]:
-    """The config as it will be read back from JSON."""
+    """The config as it will be read back from JSON: tuples become lists."""
     try:
         if isinstance(config, dict):
             return json.loads(json.dumps(config, allow_nan=False))

@@ -41,7 +41,7 @@ DEFAULT_STORE = Path("runs")  # of the commands that write runs, in the working 
 
 
 class LeftOut(NamedTuple):
-    """A run of a store that cannot be used."""
+    """A run that cannot be used, and why."""
 
     path: Path  # of its header, below the store's root
     why: str  # one line that names the file
@@ -107,7 +107,7 @@ class ResultStore:
 
     @contextlib.contextmanager
     def lock(self, key: RunKey) -> Iterator["LockedRun"]:
-        """The run, whose files no other process writes until the context ends."""
+        """Locks the run: no other process writes its files until the context ends."""
         path = self.path(key, ".json")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ class ResultStore:
     def open(
         self, header: Header, *, keep_rows: int = 0, overwrite: bool = False
     ) -> Iterator["RunWriter"]:
-        """A writer for one run, as of `LockedRun.open`, under the run's lock."""
+        """Locks a run and opens it for writing, as `LockedRun.open` does."""
         with (
             self.lock(header.key) as run,
             run.open(header, keep_rows=keep_rows, overwrite=overwrite) as writer,
@@ -135,12 +135,12 @@ class ResultStore:
         """The header in a file of this store; a UserError if it belongs to another path."""
         header = read_header(path)
         try:
-            place = header.key.path
+            below = header.key.path
         except UserError as error:
             raise UserError(f"{path}: {error}") from error
         if self.path(header.key, ".json") != path:
             raise UserError(
-                f"{path} holds the header of {str(place)!r}: a copied or moved file; move it back, "
+                f"{path} holds the header of {str(below)!r}: a copied or moved file; move it back, "
                 "or out of the store"
             )
         return header
@@ -157,7 +157,7 @@ class LockedRun:
     def open(
         self, header: Header, *, keep_rows: int = 0, overwrite: bool = False
     ) -> Iterator["RunWriter"]:
-        """A writer for the run, which keeps the first `keep_rows` rows of an unfinished one.
+        """Opens the run for writing; of an unfinished one the first `keep_rows` rows are kept.
 
         A finished run is refused without `overwrite`.
         """
@@ -207,11 +207,11 @@ class RunWriter:
         if not mine:
             raise UserError(
                 f"{path} was removed, moved or replaced while this run was writing it; the run "
-                "stops here, and resumes from its last checkpoint where that is still in place"
+                "stops here, and resumes from its last checkpoint if that still exists"
             )
 
     def write_states(self, states: dict[str, Any]) -> None:
-        """Leaves a states file beside the run."""
+        """Writes a states file (visited states, for figures) beside the run."""
         path = self._path.with_name(self._path.stem + STATES)
         replace_text(path, json.dumps(states, separators=(",", ":")) + "\n")
 
@@ -231,12 +231,12 @@ class RunWriter:
         replace_text(self._path, dump_header(self._header))
 
     def close(self) -> None:
-        """Closes the CSV; the header keeps saying what it says."""
+        """Closes the CSV; a run that was not finished stays unfinished."""
         self._file.close()
 
 
 def _kept_rows(path: Path, header: Header, keep: int) -> list[EpisodeRow]:
-    """The first rows of an unfinished run; whatever follows them is not looked at."""
+    """The first `keep` rows of an unfinished run; whatever follows them is ignored."""
     lines = (read_bytes(path) or b"").splitlines(keepends=True)[: 1 + keep]
     rows = parse_rows(path, b"".join(line for line in lines if line.endswith(b"\n")))
     if len(rows) < keep:
@@ -253,7 +253,10 @@ def _kept_rows(path: Path, header: Header, keep: int) -> list[EpisodeRow]:
 def _with_rows(path: Path, header: Header) -> Run:
     """The run of a header that was read from `path`; a UserError if its rows are damaged."""
     if header.task not in TASKS:
-        raise UserError(f"{path}: this version of explore-suite has no task {header.task!r}")
+        raise UserError(
+            f"{path}: there is no task {header.task!r} here (EXPLORE_SUITE_IMPORT names modules "
+            "that register tasks of your own)"
+        )
     table = path.with_suffix(".csv")
     rows = read_rows(table, finished=header.finished)
     problem = fault(header, rows)
@@ -263,7 +266,7 @@ def _with_rows(path: Path, header: Header) -> Run:
 
 
 def _what_is_there(path: Path, header: Header) -> str:
-    """That a run is finished, or what is wrong with one whose header says so."""
+    """`PATH is finished`, or what is wrong with the files of a run whose header says so."""
     try:
         _with_rows(path, header)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Traces: the actions of a run's last evaluations, which prove its returns to whoever replays them.
+"""Traces: the actions of a run's last evaluations. Replayed, they must earn its returns.
 
 A run leaves the file seed-000.traces.npz, listed and hashed in its header. It holds the last two
 evaluations inside the task's score window and, of a longer run, the last two of all:
@@ -42,7 +42,7 @@ _ARRAY_HEADER = re.compile(
     rb"'shape': \(([0-9, ]{0,60})\), \} *\n"
 )
 # What the standard library raises for archives that are cut off, altered or none at all.
-_BAD_ARCHIVE = (
+BAD_ARCHIVE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, NotImplementedError, OSError,
     OverflowError, RuntimeError, ValueError,
 )  # fmt: skip
@@ -53,7 +53,7 @@ class BadTracesError(UserError):
 
 
 def traced_episodes(spec: TaskSpec, evaluated: int) -> tuple[int, ...]:
-    """The evaluations whose actions are kept of a run that has evaluated so many episodes."""
+    """Numbers of the evaluations that a run's traces hold after `evaluated` evaluations."""
     first, last = spec.score_window
     recent = range(max(1, evaluated - _LAST + 1), evaluated + 1)
     end = min(evaluated, last)
@@ -69,7 +69,7 @@ class TracedEnv(gymnasium.Wrapper):
     """
 
     def __init__(self, env: gymnasium.Env) -> None:
-        """Around the task and its time limit, inside of all other wrappers."""
+        """Wraps the task and its time limit, inside of all other wrappers."""
         super().__init__(env)
         self.actions: list[np.ndarray | int] = []
 
@@ -90,12 +90,12 @@ class TraceKeeper:
     """Keeps the actions of those evaluations of a run that its traces file will hold."""
 
     def __init__(self, task: str, seed: int) -> None:
-        """Of a run with this seed that has evaluated nothing yet."""
+        """For a run with this seed that has evaluated nothing yet."""
         self._spec, self._seed = lookup(task), seed
         self._kept: dict[int, np.ndarray] = {}  # episode -> actions (T, A), or (T,) if discrete
 
     def add(self, episode: int, actions: Sequence[np.ndarray | int]) -> None:
-        """Takes the actions of an evaluation, and lets go of those no longer needed."""
+        """Adds the actions of an evaluation, and drops those no longer needed."""
         kept = self._kept | {episode: np.array(actions, dtype=_action_type(self._spec))}
         wanted = traced_episodes(self._spec, episode)
         self._kept = {number: kept[number] for number in wanted if number in kept}
@@ -125,7 +125,7 @@ class TraceKeeper:
 
 
 def replay_run(run: Path) -> list[str]:
-    """Plays the traces of a run, given by its .csv or .json file; every difference from its rows.
+    """Plays the traces of a run, given by its .csv or .json file; its differences from the rows.
 
     An empty list means that the actions earn what the rows say. A UserError means that the run
     cannot be replayed: its files are missing or unreadable, or it left no traces.
@@ -151,7 +151,7 @@ def replay_run(run: Path) -> list[str]:
 
 
 def replay(header: Header, rows: list[EpisodeRow], content: bytes) -> list[str]:
-    """Plays the content of a traces file; every difference from the rows, the first one first.
+    """Plays the content of a traces file; its differences from the rows, in order of episodes.
 
     Raises BadTracesError for a content that is no sound traces file of such a run.
     """
@@ -203,7 +203,7 @@ def _play(env: gymnasium.Env, seed: int, actions: np.ndarray) -> tuple[float, in
 def read_traces(
     content: bytes, spec: TaskSpec, episodes: int, steps: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Episodes, seeds and actions of a traces file that may be a stranger's.
+    """Episodes, seeds and actions of a traces file, which may come from an untrusted submission.
 
     Sizes are known beforehand and checked before anything is unpacked; nothing but plain numbers
     is ever made of the bytes.
@@ -227,7 +227,7 @@ def read_traces(
             read, seeds, actions = (
                 _array(archive, name, kind, shape) for name, (kind, shape) in wanted.items()
             )
-    except _BAD_ARCHIVE as error:
+    except BAD_ARCHIVE as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:100]
         raise BadTracesError(f"traces are no sound npz file ({reason!r})") from error
     _check_actions(actions, spec)
@@ -258,10 +258,10 @@ def _array(
 def _check_actions(actions: np.ndarray, spec: TaskSpec) -> None:
     wrong = actions >= spec.action_dim if spec.discrete else ~(np.abs(actions) <= 1)
     if wrong.any():
-        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
         low, high = (0, spec.action_dim - 1) if spec.discrete else (-1, 1)
         raise BadTracesError(
-            f"action {actions[place]} at step {place[1] + 1} of trace {place[0] + 1} is not "
+            f"action {actions[index]} at step {index[1] + 1} of trace {index[0] + 1} is not "
             f"within {low} to {high}"
         )
 
@@ -277,7 +277,7 @@ def _steps(env: gymnasium.Env) -> int:
 
 
 def _as_traced(space: gymnasium.Space, action: Any) -> Any:
-    """The action as a trace holds it; what is no action is left for the task to refuse."""
+    """The action as a trace holds it; an invalid one unchanged, for the task to refuse."""
     array = np.asarray(action)
     if isinstance(space, gymnasium.spaces.Discrete):
         whole = array.dtype.kind in "iu" and array.shape in ((), (1,))

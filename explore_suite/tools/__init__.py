@@ -1,4 +1,4 @@
-"""Tools for maintainers: measure a task's returns, prove that its goal is reachable.
+"""Tools for adding a task: measure it, prove that its goal can be reached, draw it.
 
-In: tasks and environments. Out: the files of explore_suite/data.
+In: tasks and environments. Out: the files of explore_suite/data and docs/tasks.
 """

@@ -1,81 +1,88 @@
 """Searches for open-loop actions that reach a task's goal: proof that it can be reached.
 
-    python -m explore_suite.tools.find_solutions [TASK ...]
+    python -m explore_suite.tools.find_solutions TASK ...
 
-Piecewise constant actions are drawn at random; where that does not suffice, a cross-entropy search
-climbs a measure of closeness until the goal condition holds. What it finds goes to
-explore_suite/data/solutions.json, is replayed by the tests and lends the
-fingerprints states near the goal (`python -m explore_suite.tools.measure goal_states`).
+First, piecewise constant actions are drawn at random. Where none of them reaches the goal, a
+cross-entropy search climbs the environment's `closeness()`. What is found goes to
+explore_suite/data/solutions.json; tests replay it, and `python -m explore_suite.tools.measure
+goal_states` takes from it the states near the goal that fingerprints include.
 """
 
+import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 
-import explore_suite
-from explore_suite import TASKS, TaskSpec, lookup
-from explore_suite.cli.console import say
+from explore_suite.cli.console import exit_code, say
+from explore_suite.errors import UserError
+from explore_suite.files import replace_text
+from explore_suite.tasks import TaskSpec, lookup
+from explore_suite.tools.measure import DATA
 
-SOLUTIONS = Path(explore_suite.__file__).parent / "data" / "solutions.json"
+SOLUTIONS = DATA / "solutions.json"
+_SEED = 0  # of the start that is solved
 _HOLD = 10  # control steps for which an action is held
-_KNOTS = 25
-_DRAWS, _DRAWN_KNOTS = 100, 50
-_POPULATION, _ELITE, _ROUNDS, _RESTARTS = 48, 8, 40, 12
-
-_CLOSENESS: dict[str, Callable] = {
-    "BallInCup": lambda physics: -np.linalg.norm(physics.ball_to_target()),
-    "Reacher": lambda physics: -physics.finger_to_target_dist(),
-    "Finger": lambda physics: (  # the second part leads a finger that starts away to the spinner
-        -physics.dist_to_target()
-        - 0.3 * np.linalg.norm(np.diff(physics.named.data.geom_xpos[["fingertip", "cap2"]], axis=0))
-    ),
-    "Walker": lambda physics: (
-        min(physics.torso_height(), 1.3) + 0.5 * physics.torso_upright()
-        + 0.3 * np.clip(physics.horizontal_velocity(), -1, 1.2)
-    ),
-}  # fmt: skip
+DRAWS, _DRAWN_KNOTS = 100, 50  # random sequences; actions in each
+# Cross-entropy search: actions in a sequence, sequences in a round, those that the next round is
+# drawn around, rounds before it starts from scratch, and how often it does.
+_KNOTS, _POPULATION, _ELITE, _ROUNDS, _RESTARTS = 25, 48, 8, 40, 12
 
 
-def rollout(
-    env: gymnasium.Env, seed: int, knots: np.ndarray, closeness: Callable
-) -> tuple[float, float, int]:
-    """Best closeness, return and number of successful steps of one open-loop episode."""
-    env.reset(seed=seed)
+class Outcome(NamedTuple):
+    """Result of one open-loop episode."""
+
+    closeness: float  # the largest; -inf where the environment has no such measure
+    return_: float
+    successes: int  # steps at which the goal condition held
+
+
+def rollout(env: gymnasium.Env, knots: np.ndarray) -> Outcome:
+    """Plays each action of `knots` (n, action_dim) for _HOLD steps."""
+    closeness = getattr(env.unwrapped, "closeness", lambda: -np.inf)
+    env.reset(seed=_SEED)
     best, total, successes = -np.inf, 0.0, 0
-    for step in range(len(knots) * _HOLD):
-        _, reward, _, _, info = env.step(knots[step // _HOLD])
-        physics = env.unwrapped.physics  # type: ignore[attr-defined]
-        best = max(best, float(closeness(physics)))
+    for action in np.repeat(knots, _HOLD, axis=0):
+        _, reward, _, _, info = env.step(action)
+        best = max(best, float(closeness()))
         total += float(reward)
         successes += info["success"]
-    return best, total, successes
+    return Outcome(best, total, successes)
 
 
-def search(spec: TaskSpec, seed: int = 0) -> dict:
+def search(spec: TaskSpec) -> dict[str, Any]:
     """An action sequence that reaches the goal: drawn if that suffices, else climbed to."""
-    closeness = next(f for prefix, f in _CLOSENESS.items() if spec.name.startswith(prefix))
+    if spec.discrete:
+        raise UserError(
+            f"{spec.name} has discrete actions: script its way to the goal in tools/measure.py"
+        )
     with gymnasium.make(spec.id) as env:
-        for attempt, knots in enumerate(_draws(spec)):
-            _, total, successes = rollout(env, seed, knots, closeness)
-            if successes:
-                say(f"{spec.name}: drawn at attempt {attempt}")
-                return _solution(seed, total, successes, knots)
-        found = _climb(env, spec, seed, closeness)
+        found = _draw(env, spec) or _climb(env, spec)
     return found
 
 
-def _draws(spec: TaskSpec) -> Iterator[np.ndarray]:
+def _draw(env: gymnasium.Env, spec: TaskSpec) -> dict[str, Any] | None:
+    """The first of some random sequences that reaches the goal, if one does."""
     rng = np.random.default_rng(0)
-    for _ in range(_DRAWS):
-        yield rng.choice([-1.0, 0.0, 1.0], (_DRAWN_KNOTS, spec.action_dim))
+    for _ in range(DRAWS):
+        knots = rng.choice([-1.0, 0.0, 1.0], (_DRAWN_KNOTS, spec.action_dim))
+        outcome = rollout(env, knots)
+        if outcome.successes:
+            return _solution(outcome, knots)
+    return None
 
 
-def _climb(env: gymnasium.Env, spec: TaskSpec, seed: int, closeness: Callable) -> dict:
-    """Cross-entropy search, started anew when it stalls."""
+def _climb(env: gymnasium.Env, spec: TaskSpec) -> dict[str, Any]:
+    """Cross-entropy search, started from scratch with other random numbers when it stalls."""
+    if not hasattr(env.unwrapped, "closeness"):
+        raise UserError(
+            f"none of {DRAWS} random action sequences reaches the goal of {spec.name}: give "
+            f"{type(env.unwrapped).__name__} a method closeness(), larger nearer the goal, for "
+            "the search to climb"
+        )
     for restart in range(_RESTARTS):
         rng = np.random.default_rng(restart)
         mean, spread = np.zeros((_KNOTS, spec.action_dim)), np.ones((_KNOTS, spec.action_dim))
@@ -83,37 +90,41 @@ def _climb(env: gymnasium.Env, spec: TaskSpec, seed: int, closeness: Callable) -
             samples = rng.normal(mean, spread, (_POPULATION, *mean.shape)).clip(-1, 1).round(2)
             scores = []
             for knots in samples:
-                best, total, successes = rollout(env, seed, knots, closeness)
-                if successes:
-                    return _solution(seed, total, successes, knots)
-                scores.append(best)
+                outcome = rollout(env, knots)
+                if outcome.successes:
+                    return _solution(outcome, knots)
+                scores.append(outcome.closeness)
             elite = samples[np.argsort(scores)[-_ELITE:]]
-            mean, spread = elite.mean(0), elite.std(0) + 0.1
+            mean, spread = elite.mean(0), elite.std(0) + 0.1  # 0.1 keeps the search from freezing
         say(f"{spec.name}: restart {restart}, closest {max(scores):.3f}")
-    raise RuntimeError(f"no solution found for {spec.name}")
+    raise UserError(f"no actions were found that reach the goal of {spec.name}")
 
 
-def _solution(seed: int, total: float, successes: int, knots: np.ndarray) -> dict:
+def _solution(outcome: Outcome, knots: np.ndarray) -> dict[str, Any]:
     return {
-        "seed": seed,
+        "seed": _SEED,
         "hold": _HOLD,
-        "return": round(total, 3),
-        "successes": successes,
+        "return": round(outcome.return_, 3),
+        "successes": outcome.successes,
         "knots": knots.tolist(),
     }
 
 
-def main(names: list[str]) -> None:
-    """Searches for the named tasks, or for all Control Suite tasks, and merges into the file."""
-    found = json.loads(SOLUTIONS.read_text()) if SOLUTIONS.exists() else {}
-    specs = [lookup(name) for name in names] or [
-        spec for spec in TASKS.values() if spec.group in ("explore", "original")
-    ]
-    for spec in specs:
+def main(arguments: list[str], path: Path = SOLUTIONS) -> None:
+    """Searches for the named tasks and replaces their entries alone."""
+    parser = argparse.ArgumentParser(
+        prog="python -m explore_suite.tools.find_solutions",
+        description="Search for actions that reach a task's goal, and write them to "
+        "explore_suite/data/solutions.json. Fingerprints rest on them: after a new solution, "
+        "measure the task's goal_states and fingerprints.",
+    )
+    parser.add_argument("tasks", nargs="+", metavar="TASK", help="as `explore-suite list` names it")
+    for spec in [lookup(name) for name in parser.parse_args(arguments).tasks]:
+        found = json.loads(path.read_text())
         found[spec.name] = search(spec)
         say(f"{spec.name} {[v for k, v in found[spec.name].items() if k != 'knots']}")
-        SOLUTIONS.write_text(json.dumps(found) + "\n")
+        replace_text(path, json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(exit_code("find_solutions", lambda: main(sys.argv[1:])))

@@ -52,8 +52,8 @@ def test_the_benchmark_needs_only_its_four_dependencies():
 
 # Rooms and single files of each package, from the ground up: each may import those before it.
 ROOMS = {
-    "explore_suite": "errors files projections tasks coverage fingerprint python_process envs runs "
-    "__init__ cli tools __main__",
+    "explore_suite": "errors files installation projections tasks coverage fingerprint "
+    "python_process envs runs __init__ cli tools __main__",
     "baselines": "agent nn bonuses agents __init__ settings runner training sweep cli bench",
     "analysis": "__init__ stats figures claims submissions leaderboard cli",
 }

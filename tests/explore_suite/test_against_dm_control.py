@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from explore_suite.envs.dm_control_import import control, finger, reacher, rewards
+from explore_suite.envs.dm_control_import import control, suite
 from explore_suite.tasks import lookup
 from explore_suite.tools.measure import solution
 
@@ -31,8 +31,6 @@ def observe(env):
 @pytest.mark.parametrize("name", UPSTREAM)
 @pytest.mark.parametrize("seed", [0, 12345])
 def test_originals_equal_dm_control_bit_for_bit(make, name, seed):
-    from dm_control import suite
-
     theirs = suite.load(*UPSTREAM[name], task_kwargs={"random": seed})
     ours = make(lookup(name))
     obs, _ = ours.reset(seed=seed)
@@ -83,14 +81,15 @@ def test_explore_variants_move_as_their_originals(make, name):
 
 def test_reacher_shoulder_limit_equals_a_limit_in_the_xml(make):
     """Setting the limit on the loaded model is the same as writing it into the XML."""
-    xml, assets = reacher.get_model_and_assets()
+    xml, assets = suite.reacher.get_model_and_assets()
     text = xml.decode() if isinstance(xml, bytes) else xml
     limited = text.replace(
         '<joint name="shoulder"/>', '<joint name="shoulder" limited="true" range="0 360"/>'
     )
     assert limited != text
     theirs = control.Environment(
-        reacher.Physics.from_xml_string(limited, assets), reacher.Reacher(0.015, random=0)
+        suite.reacher.Physics.from_xml_string(limited, assets),
+        suite.reacher.Reacher(0.015, random=0),
     )
     theirs.reset()
     ours = make(lookup("ReacherExplore"))
@@ -105,23 +104,26 @@ def test_reacher_shoulder_limit_equals_a_limit_in_the_xml(make):
         np.testing.assert_array_equal(observe(ours), flat(theirs.step(action).observation))
 
 
-def test_walker_explore_pays_speed_all_or_nothing(make):
-    """The reward, recomputed from the physics: shaped standing, speed only from 1 m/s on."""
-    env = make(lookup("WalkerExplore"))
+@pytest.mark.parametrize(
+    ("name", "move"),
+    [("WalkerWalk", lambda v: min(max(v, 0.0), 1.0)), ("WalkerExplore", lambda v: float(v >= 1))],
+)
+def test_walkers_are_paid_by_the_equation_of_their_docstring(name, move, make):
+    env = make(lookup(name))
     physics = env.unwrapped.physics
     rng = np.random.default_rng(0)
-    fast = 0
+    moves = set()
     for seed in range(3):
         env.reset(seed=seed)
         for _ in range(300):
             _, reward, *_ = env.step(rng.choice([-1.0, 1.0], 6))
-            height = physics.named.data.xpos["torso", "z"]
-            standing = rewards.tolerance(height, bounds=(1.2, np.inf), margin=0.6)
+            h = physics.named.data.xpos["torso", "z"]
+            standing = 1.0 if h >= 1.2 else 0.1 ** (((1.2 - h) / 0.6) ** 2)
             stand = (3 * standing + (1 + physics.named.data.xmat["torso", "zz"]) / 2) / 4
-            speed = physics.named.data.sensordata["torso_subtreelinvel"][0]
-            assert reward == pytest.approx(stand if speed >= 1 else stand / 6, rel=1e-12)
-            fast += speed >= 1
-    assert fast > 10, "no step was fast enough to test the paid part"
+            v = physics.named.data.sensordata["torso_subtreelinvel"][0]
+            assert reward == pytest.approx(stand * (5 * move(v) + 1) / 6, rel=1e-9)
+            moves.add(move(v))
+    assert {0.0, 1.0} <= moves, "no step was fast enough to test the paid part"
 
 
 def test_finger_starts_outside_its_limit_and_is_thrown_back(make):
@@ -130,7 +132,7 @@ def test_finger_starts_outside_its_limit_and_is_thrown_back(make):
     for start, settled in ((2.356, 1.79), (np.pi, 1.56), (3.927, 1.33)):
         env.reset(seed=0)
         physics = env.unwrapped.physics
-        assert isinstance(physics, finger.Physics)
+        assert isinstance(physics, suite.finger.Physics)
         with physics.reset_context():
             physics.named.data.qpos["proximal"] = start
             physics.named.data.qpos["hinge"] = np.pi

@@ -10,16 +10,26 @@ import numpy as np
 import pytest
 
 from explore_suite import TASKS, UnknownTaskError, fingerprint, lookup
-from explore_suite.tasks import BENCHMARK, measured
+from explore_suite.tasks import (
+    BENCHMARK,
+    CONTROL,
+    EXPLORE,
+    GRID,
+    HALLWAYS,
+    ORIGINAL,
+    measured,
+)
 
 
-def test_eleven_tasks_make_the_benchmark_and_one_is_for_a_look():
-    names = (
-        "BallInCupCatch BallInCupExplore ReacherHard ReacherExplore FingerTurnHard FingerExplore "
-        "WalkerWalk WalkerExplore HallwayLocalOptimum HallwayAdversarial GridWorld"
-    )
-    assert list(BENCHMARK) == [f"ExploreSuite/{name}-v0" for name in names.split()]
-    assert TASKS.keys() - BENCHMARK.keys() == {"ExploreSuite/HallwayShort-v0"}
+def test_the_benchmark_is_frozen():
+    """Claims, figures, ranked sections and submissions speak of these tasks, in this order."""
+    assert ORIGINAL == ("BallInCupCatch", "ReacherHard", "FingerTurnHard", "WalkerWalk")
+    assert EXPLORE == ("BallInCupExplore", "ReacherExplore", "FingerExplore", "WalkerExplore")
+    assert CONTROL == ORIGINAL + EXPLORE
+    assert HALLWAYS == ("HallwayLocalOptimum", "HallwayAdversarial") and GRID == ("GridWorld",)
+    pairs = [task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair]
+    assert list(BENCHMARK) == [f"ExploreSuite/{name}-v0" for name in (*pairs, *HALLWAYS, *GRID)]
+    assert BENCHMARK.items() <= TASKS.items()
 
 
 def test_gymnasium_knows_each_task_and_its_horizon(spec):
@@ -63,20 +73,22 @@ PUBLISHED_RANGES = {  # low and high of every observation element, as published
 }  # fmt: skip
 
 
-def test_typical_ranges_are_the_published_ones(spec):
-    low, high = next(v for k, v in PUBLISHED_RANGES.items() if spec.name.startswith(k))
+@pytest.mark.parametrize("name", [*CONTROL, *HALLWAYS, "HallwayShort", *GRID])
+def test_typical_ranges_are_the_published_ones(name):
+    spec = lookup(name)
+    low, high = next(v for k, v in PUBLISHED_RANGES.items() if name.startswith(k))
     np.testing.assert_array_equal(spec.obs_low, np.float32(low))
     np.testing.assert_array_equal(spec.obs_high, np.float32(high))
 
 
-def test_class_docstring_is_a_specification_sheet(spec, make):
+def test_class_docstring_is_the_specification(spec, make):
     text = inspect.getdoc(type(make(spec).unwrapped))
     for heading in ("Observation", "reward", "Start:", "End:|end:", "uccess", "Versions:"):
         assert re.search(heading, text, re.IGNORECASE), heading
     sizes = re.search(r"Observation \((\d+)\)", text)
     if sizes:
         assert int(sizes.group(1)) == spec.obs_dim
-    if spec.group == "explore":
+    if spec.name in EXPLORE:
         assert "Difference from upstream" in text
 
 

@@ -2,18 +2,24 @@
 
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import imageio.v3 as imageio
 import pytest
 
 from explore_suite import TASKS
 from explore_suite.__main__ import COMMANDS, main
+from explore_suite.cli import doctor
 from explore_suite.cli.console import table
-from explore_suite.tasks import BENCHMARK
+from explore_suite.installation import install_command, requirements
 from tests.helpers.good_submission import good_files, write
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(*arguments, **kwargs):
@@ -56,7 +62,7 @@ def test_list_as_json_has_everything(capsys):
     for record, spec in zip(records, TASKS.values(), strict=True):
         assert len(record["observation"]) == spec.obs_dim
         assert record["count_scale"] == spec.count_scale
-        assert record["benchmark"] == (spec.id in BENCHMARK)
+        assert record["benchmark"] == (spec.name != "HallwayShort")
 
 
 def test_list_in_a_terminal_is_a_rich_table():
@@ -108,27 +114,37 @@ def test_doctor_reports_each_part(capsys):
     lines = capsys.readouterr().out
     for part in ("mujoco", "tasks", "GL egl", "GL osmesa", "C++ compiler", "torch", "threads"):
         assert part in lines
-    assert "behave as published" in lines
+    assert "all 12 behave as published" in lines
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra in project["optional-dependencies"].keys() - {"all", "dev"}:
+        assert re.search(rf"^extra {extra} +(ok|missing)", lines, re.MULTILINE)
 
 
 def test_doctor_says_what_to_install(monkeypatch, capsys):
-    from explore_suite.cli import doctor
-
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
-    monkeypatch.setitem(doctor._PACKAGES, "video", ("no-such-package",))
+    monkeypatch.setattr(doctor, "requirements", lambda: {"": [], "video": ["numpy", "no-such"]})
     monkeypatch.setattr(doctor, "_OPEN_CONTEXT", "raise SystemExit(1)")
     assert doctor.main([]) == 0, "none of these is needed to run the environments"
     lines = capsys.readouterr().out
-    assert "pip install 'explore-suite[video]'" in lines
+    assert "pip install -c constraints.txt -e '.[video]' (lacks no-such)" in lines
     assert "apt-get install g++" in lines
     assert "apt-get install libegl1" in lines
 
 
 def test_doctor_fails_when_the_core_is_broken(monkeypatch, capsys):
-    from explore_suite.cli import doctor
-
-    monkeypatch.setitem(doctor._PACKAGES, "core", ("no-such-package",))
+    monkeypatch.setattr(doctor, "requirements", lambda: {"": ["no-such-package"]})
     assert doctor.main([]) == 1
+    assert "pip install -c constraints.txt -e ." in capsys.readouterr().out
+
+
+def test_what_to_install_depends_on_where_it_was_installed_from(tmp_path):
+    assert install_command("ray") == "pip install -c constraints.txt -e '.[ray]'"
+    assert install_command("ray", tmp_path) == "pip install 'explore-suite[ray]'"
+    assert install_command("", tmp_path) == "pip install explore-suite"
+    installed, checkout = requirements(tmp_path), requirements()
+    assert set(checkout[""]) == {"dm_control", "gymnasium", "mujoco", "numpy"}
+    assert "torch" in installed["baselines"] and "torch" in checkout["baselines"]
+    assert "dev" not in installed.keys() | checkout.keys()
 
 
 @pytest.mark.parametrize("suffix", ["mp4", "gif", "png"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explore_suite import Coverage
-from explore_suite.tasks import TASKS
+from explore_suite.tasks import CONTROL, GRID, HALLWAYS, TASKS, lookup
 from explore_suite.tools.measure import solution
 
 
@@ -48,16 +48,17 @@ PROJECTED = {  # the observation elements that each projection reads
 }
 
 
-def test_projections_read_what_they_say(spec):
+@pytest.mark.parametrize("name", [*CONTROL, *HALLWAYS, "HallwayShort", *GRID])
+def test_projections_read_what_they_say(name):
     """Changing an element changes the projection exactly if it is one of those named."""
-    project = Coverage(spec.name).project
+    spec, project = lookup(name), Coverage(name).project
     obs = np.random.default_rng(0).uniform(0.1, 0.4, spec.obs_dim).tolist()
     read = [
-        name
-        for i, name in enumerate(spec.obs_names)
+        element
+        for i, element in enumerate(spec.obs_names)
         if project(obs[:i] + [obs[i] + 0.2] + obs[i + 1 :]) != project(obs)
     ]
-    expected = next(names for prefix, names in PROJECTED.items() if spec.name.startswith(prefix))
+    expected = next(names for prefix, names in PROJECTED.items() if name.startswith(prefix))
     assert sorted(read) == sorted(expected)
 
 

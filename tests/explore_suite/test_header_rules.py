@@ -8,7 +8,7 @@ import pytest
 import explore_suite
 from analysis.submissions import check_headers
 from explore_suite.errors import UserError
-from explore_suite.runs import header_rules, provenance
+from explore_suite.runs import header_rules, recorder
 from explore_suite.runs.format import dump_header
 from explore_suite.tasks import lookup
 from tests.helpers.good_submission import header_of
@@ -60,12 +60,14 @@ def test_whatever_is_just_within_the_rules_is_taken(tmp_path):
 
 
 @pytest.mark.parametrize("dirty", [True, False, None])
-def test_uncommitted_code_is_told_when_the_run_begins(dirty, tmp_path, monkeypatch, caplog):
-    commit = None if dirty is None else "0" * 40
-    monkeypatch.setattr(provenance, "checkout", lambda: {"commit": commit, "dirty": dirty})
+def test_uncommitted_code_is_reported_once_when_the_run_begins(
+    dirty, tmp_path, monkeypatch, caplog
+):
+    code = {"commit": None if dirty is None else "0" * 40, "dirty": dirty}
+    monkeypatch.setattr(recorder, "script_checkout", lambda store: code)
     with caplog.at_level(logging.WARNING):
         explore_suite.record(TASK, "mine", 0, tmp_path).close()
-    assert ("uncommitted changes: commit them first" in caplog.text) == bool(dirty)
+    assert caplog.text.count("uncommitted changes: commit them first") == bool(dirty)
 
 
 def test_a_long_run_is_told_that_it_cannot_be_submitted(tmp_path, caplog):

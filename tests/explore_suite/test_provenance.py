@@ -1,14 +1,17 @@
-"""What a header says of the code behind a run: the package's own commit, or that it is unknown."""
+"""What a header says of the code behind a run: the commit of the package, or of the script."""
 
+import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import explore_suite
 from explore_suite.runs import provenance
-from explore_suite.runs.provenance import checkout
+from explore_suite.runs.provenance import checkout, script_checkout
 
 PACKAGE = Path(explore_suite.__file__).parent
 UNKNOWN = {"commit": None, "dirty": None}
@@ -106,3 +109,72 @@ def test_a_git_that_takes_too_long_or_is_missing_says_nothing(own, monkeypatch):
     monkeypatch.setattr(provenance.subprocess, "run", real)
     monkeypatch.setenv("PATH", "")
     assert checkout(package) == UNKNOWN
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """A script in a repository, as the one that runs; and the commit."""
+    path = tmp_path / "mine" / "experiments" / "train.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    (tmp_path / "mine" / ".gitignore").write_text(".venv/\n")
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__=str(path)))
+    monkeypatch.chdir(tmp_path / "mine")
+    return path, repository(tmp_path / "mine")
+
+
+def test_a_script_names_the_commit_of_its_repository_and_its_changes(script):
+    path, commit = script
+    assert script_checkout(Path("runs")) == {"commit": commit, "dirty": False}
+    path.write_text("changed")
+    assert script_checkout(Path("runs")) == {"commit": commit, "dirty": True}
+
+
+@pytest.mark.parametrize("store", ["runs", "a [b]/*", "experiments/runs"])
+def test_the_runs_themselves_are_no_change_of_the_script(store, script, tmp_path):
+    _, commit = script
+    for place in (tmp_path / "elsewhere", tmp_path / "mine" / store):
+        place.mkdir(parents=True)
+        (place / "seed-000.csv").write_text("data, not code")
+        assert script_checkout(place) == {"commit": commit, "dirty": False}
+    assert script_checkout(Path("other")) == {"commit": commit, "dirty": True}
+
+
+def test_a_store_that_is_the_repository_hides_no_change(script):
+    path, commit = script
+    path.write_text("changed")
+    assert script_checkout(Path()) == {"commit": commit, "dirty": True}
+
+
+@pytest.mark.parametrize("where", ["no file", "outside", "ignored", "without git"])
+def test_a_script_that_no_repository_holds_has_no_commit(where, script, tmp_path, monkeypatch):
+    if where == "without git":
+        monkeypatch.setenv("PATH", "")
+    else:
+        files = {"outside": "train.py", "ignored": "mine/.venv/bin/train"}
+        main = SimpleNamespace()
+        if where in files:
+            main.__file__ = str(tmp_path / files[where])
+            Path(main.__file__).parent.mkdir(parents=True, exist_ok=True)
+        monkeypatch.setitem(sys.modules, "__main__", main)
+    assert script_checkout(Path("runs")) == UNKNOWN
+
+
+RECORD = """
+import logging, explore_suite
+logging.basicConfig()
+explore_suite.record("GridWorld", "mine", 0).close()
+"""
+
+
+def test_a_recorded_run_lies_in_runs_and_names_the_scripts_commit(script):
+    path, _ = script
+    path.write_text(RECORD)
+    git(path.parent, "commit", "--all", "--quiet", "--message", "second")
+    commit = git(path.parent, "rev-parse", "HEAD")
+    for dirty in (False, True):
+        run = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+        (header,) = Path("runs").glob("external/mine/GridWorld-v0/*.json")
+        assert json.loads(header.read_text())["code"] == {"commit": commit, "dirty": dirty}
+        assert run.stderr.count("uncommitted changes") == dirty
+        path.write_text(RECORD + "# changed")

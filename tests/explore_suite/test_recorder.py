@@ -37,7 +37,9 @@ SMALL = {"hidden": 8, "batch_size": 8, "warmup_steps": 10, "updates_per_step": 0
 @pytest.fixture(autouse=True)
 def quick_header(monkeypatch):
     """The header's origin is tested once below; it takes a second."""
-    monkeypatch.setattr(recorder, "provenance", lambda task: {"fingerprint": "0"})
+    monkeypatch.setattr(
+        recorder, "provenance", lambda task, code: {"fingerprint": "0", "code": code}
+    )
 
 
 def recorded(tmp_path, task=GRID, episodes=2, wrap=lambda env: env, **options):
@@ -356,9 +358,8 @@ def test_the_header_says_what_was_run_and_where(tmp_path, monkeypatch):
     assert header.episodes == 300, "the end of the task's score window"
     assert header.config == {"layers": [2, 3]} and header.threads == 2
     assert header.source == "explore_suite.record" and not header.finished
-    for name, value in provenance(GRID).items():
-        if name != "code":  # someone may be editing
-            assert getattr(header, name) == value
+    for name, value in provenance(GRID, code=header.code).items():
+        assert getattr(header, name) == value
 
 
 def test_importing_the_package_stays_light():

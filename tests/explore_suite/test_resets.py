@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from explore_suite.envs.dm_control_import import ball_in_cup, walker
+from explore_suite.envs.dm_control_import import suite
 from explore_suite.tasks import lookup
 
 RESETS = 2000
@@ -71,7 +71,7 @@ def test_ball_hangs_below_the_cup(make):
 
 def _hanging_balls(wanted):
     """An independent rejection sampler on dm_control's model, and its share of rejected draws."""
-    physics = ball_in_cup.Physics.from_xml_string(*ball_in_cup.get_model_and_assets())
+    physics = suite.ball_in_cup.Physics.from_xml_string(*suite.ball_in_cup.get_model_and_assets())
     rng = np.random.default_rng(1)
     kept, draws = [], 0
     while len(kept) < wanted:
@@ -102,7 +102,7 @@ def test_walker_lies_on_the_ground(make):
 def _fallen_walkers(resets):
     """dm_control's own task, started and left alone for 20 control steps."""
     rows = []
-    env = walker.walk(random=99)
+    env = suite.walker.walk(random=99)
     for _ in range(resets):
         env.reset()
         for _ in range(20):

@@ -119,7 +119,7 @@ def test_a_run_earns_its_rows(trained, capsys):
     assert replay_run(trained) == replay_run(trained.with_suffix(".json")) == []
     assert replayed(trained, capsys) == (
         0,
-        f"equal: the traces of {trained} earn what its rows say",
+        f"equal: {trained}: its stored actions earn the returns in its rows",
     )
     found, spec = arrays(trained), lookup(header.task)
     assert found["episodes"].tolist() == [2, 3]
@@ -479,7 +479,7 @@ WRAPPED = {  # wrappers and the kind of actions handed to them
 @pytest.mark.parametrize("place", ["inside", "outside"])
 @pytest.mark.parametrize("wrapped", WRAPPED)
 def test_a_recorded_run_replays_whatever_wraps_it(wrapped, place, tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder, "provenance", lambda task: {"fingerprint": "0"})
+    monkeypatch.setattr(recorder, "provenance", lambda task, code: {"fingerprint": "0"})
     wrap, kind, scale = WRAPPED[wrapped]
     inside = wrap if place == "inside" else None
     env = record("WalkerWalk", "mine", 3, tmp_path, episodes=2, wrap=inside)
@@ -499,7 +499,7 @@ def test_a_recorded_run_replays_whatever_wraps_it(wrapped, place, tmp_path, monk
 
 @pytest.mark.parametrize("form", [int, np.int64, lambda move: np.array([move])])
 def test_a_recorded_run_of_the_grid_replays(form, tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder, "provenance", lambda task: {"fingerprint": "0"})
+    monkeypatch.setattr(recorder, "provenance", lambda task, code: {"fingerprint": "0"})
     env = record("GridWorld", "mine", 0, tmp_path, episodes=1)
     for each in (env, env.eval_env):
         each.reset()
@@ -511,7 +511,7 @@ def test_a_recorded_run_of_the_grid_replays(form, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("action", [np.nan, np.inf, 1e300])
 def test_what_is_no_action_is_still_refused(action, tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder, "provenance", lambda task: {"fingerprint": "0"})
+    monkeypatch.setattr(recorder, "provenance", lambda task, code: {"fingerprint": "0"})
     env = record("HallwayShort", "mine", 0, tmp_path, episodes=1)
     env.reset()
     for _ in range(1000):
