@@ -50,7 +50,8 @@ class EpisodeRow(NamedTuple):
 class Header:
     """What a run was. Everything but `traces` and `finished` is fixed when it begins.
 
-    A field that a file lacks has its default: headers outlive the versions that wrote them.
+    Except that a finished run can be lengthened, to more `episodes`. A field that a file lacks has
+    its default: headers outlive the versions that wrote them.
     """
 
     preset: str

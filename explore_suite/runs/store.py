@@ -157,7 +157,7 @@ class LockedRun:
     def open(
         self, header: Header, *, keep_rows: int = 0, overwrite: bool = False
     ) -> Iterator["RunWriter"]:
-        """A writer for the run, which keeps the first `keep_rows` rows of an unfinished one.
+        """A writer for the run, which keeps the first `keep_rows` rows that are there.
 
         A finished run is refused without `overwrite`.
         """
