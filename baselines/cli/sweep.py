@@ -170,42 +170,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--agents", nargs="+", required=True, metavar="AGENT", help="see `explore-suite agents`")
-    add(
-        "--tasks",
-        nargs="+",
-        required=True,
-        metavar="TASK",
-        help=f"see `explore-suite list`; or groups: {', '.join(GROUPS)}, all",
-    )
+    tasks = f"see `explore-suite list`; or groups: {', '.join(GROUPS)}, all"
+    add("--tasks", nargs="+", required=True, metavar="TASK", help=tasks)
     add("--seeds", default="0", help="e.g. 0-7 or 0,2,5 (default: 0)")
     add_run_flags(parser)
     add("--dry-run", action="store_true", help="only list the missing runs and estimate the time")
-    add(
-        "--print-commands",
-        action="store_true",
-        help="only print one `explore-suite train` command per missing run",
-    )
-    add(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="runs at a time (default: 2; with Ray, as many as the cluster fits)",
-    )
-    add(
-        "--engine",
-        choices=ENGINES,
-        default="local",
-        help="run on this machine or on a Ray cluster (default: local)",
-    )
-    add(
-        "--address",
-        default="auto",
-        help="of the Ray cluster (default: the one that this machine belongs to)",
-    )
-    add(
-        "--gpus-per-run",
-        type=float,
-        metavar="GPUS",
-        help="e.g. 0.25 for four runs per GPU of the Ray cluster (default: 1 with cuda)",
-    )
+    add("--print-commands", action="store_true", help="only print the `train` commands to run")
+    add("--workers", type=int, help="runs at a time (default: 2; with Ray, what the cluster fits)")
+    add("--engine", choices=ENGINES, default="local", help="this machine or a Ray cluster")
+    add("--address", default="auto", help="of the Ray cluster (default: the one of this machine)")
+    add("--gpus-per-run", type=float, help="e.g. 0.25: four runs share one GPU of the Ray cluster")
     return parser

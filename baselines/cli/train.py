@@ -78,39 +78,26 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the flags that `train` and `sweep` share; `split_config` reads --config.*."""
     add = parser.add_argument
     add(
-        "--preset",
-        choices=PRESETS,
-        default="cpu",
-        help="cpu for one core of a laptop, paper for the published setting (default: cpu)",
+        "--preset", choices=PRESETS, default="cpu", help="cpu for a laptop, or paper (default: cpu)"
     )
     add("--episodes", type=int, help="training episodes (default: the preset's)")
     add("--config.NAME", metavar="VALUE", help="change a setting of the agent; needs --variant")
     add("--variant", metavar="NAME", help="file runs with your own settings under AGENT.NAME")
     add(
-        "--results",
-        type=Path,
-        default=DEFAULT_STORE,
-        metavar="FOLDER",
-        help=f"where the runs are written (default: {DEFAULT_STORE})",
+        "--results", type=Path, default=DEFAULT_STORE, help=f"run folder (default: {DEFAULT_STORE})"
     )
     add("--device", default="cpu", help="cpu or cuda (default: cpu)")
-    add(
-        "--threads",
-        type=int,
-        default=1,
-        help="torch threads of a run; more rarely help (default: 1)",
-    )
+    add("--threads", type=int, default=1, help="torch threads of each run (default: 1)")
     add(
         "--checkpoint-minutes",
         type=float,
         default=3.0,
-        metavar="MINUTES",
         help="time between checkpoints (default: 3)",
     )
     add(
         "--keep-checkpoint",
         action="store_true",
-        help="keep the last checkpoint of a finished run, so that it can be lengthened",
+        help="keep the last checkpoint, to lengthen the run later",
     )
 
 
@@ -134,28 +121,15 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,  # with an agent and a task, the help also lists the settings
     )
     add = parser.add_argument
-    add(
-        "-h",
-        "--help",
-        action="store_true",
-        help="show this help; with --agent and --task also every setting",
-    )
+    add("-h", "--help", action="store_true", help="show help; with agent and task, every setting")
     add("--agent", help="one of `explore-suite agents`")
     add("--task", help="one of `explore-suite list`")
     add("--seed", type=int, default=0, help="seed of everything random (default: 0)")
     add_run_flags(parser)
     add("--overwrite", action="store_true", help="run a finished run again, from scratch")
-    add(
-        "--restart",
-        action="store_true",
-        help="start an unfinished run from scratch if its checkpoints are damaged",
-    )
+    add("--restart", action="store_true", help="start from scratch if checkpoints are damaged")
     add("--tensorboard", type=Path, metavar="FOLDER", help="also write TensorBoard events there")
-    add(
-        "--capture-video",
-        action="store_true",
-        help="film evaluations 1, 2, 9, 28, 65, ... into RESULTS/.videos",
-    )
+    add("--capture-video", action="store_true", help="film some evaluations into RESULTS/.videos")
     return parser
 
 

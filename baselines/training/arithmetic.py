@@ -1,7 +1,7 @@
 """What decides the last digits of torch's float32 arithmetic: the CPU's instruction set, the BLAS.
 
-Where they differ sums are rounded in another order, and learning lets the difference grow: a run
-repeats bit for bit on the same CPU capability and versions alone.
+With others, sums are rounded in another order, and learning lets the difference grow: a run repeats
+bit for bit only on the same CPU capability and versions.
 """
 
 import os
@@ -23,7 +23,7 @@ def arithmetic() -> dict[str, str]:
 
 
 def blas_of(build: str) -> str:
-    """Name and, where it is told, version of the BLAS in torch's description of its own build."""
+    """Name and, if given, version of the BLAS, from torch's description of its own build."""
     name = re.search(r"\bBLAS_INFO=(\w+)", build)
     if name is None:
         return "unknown"

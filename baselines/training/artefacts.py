@@ -1,4 +1,4 @@
-"""What a finished run leaves besides its rows: policy weights, and maps for figures."""
+"""Files that a run leaves beside its rows: policy weights, and a states file for figures."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +17,8 @@ from explore_suite.files import replace_bytes
 from explore_suite.runs.format import WEIGHTS, read_header
 from explore_suite.tasks import lookup
 
-SNAPSHOT_EPISODE = (
-    100  # as in the published figure of the grid's states; a shorter run's last episode
-)
+# The episode of the states file, as in the published figure; in a shorter run, its last episode.
+SNAPSHOT_EPISODE = 100
 
 
 def save_policy(path: Path, agent: Agent) -> None:
@@ -34,9 +33,9 @@ def load_policy(run: Path) -> tuple[str, Callable[[np.ndarray], Action]]:
     header = read_header(path)
     weights = path.with_suffix(WEIGHTS)
     if not header.finished:
-        raise UserError(f"{path} is not finished: weights are left at the end")
+        raise UserError(f"{path} is not finished: weights are written when a run finishes")
     if not weights.exists():
-        raise UserError(f"{weights} is missing: weights are left by runs that finish here")
+        raise UserError(f"{weights} is missing: only where a run was made are its weights")
     agent = build(header.agent, header.task, config_of(header), seed=header.seed)
     try:
         agent.load_policy_dict(load_bytes(weights.read_bytes()))
@@ -48,18 +47,18 @@ def load_policy(run: Path) -> tuple[str, Callable[[np.ndarray], Action]]:
 def snapshot(trainer: Trainer) -> dict[str, Any]:
     """The content of a states file: bins, visits, the last training episode, maps over the bins."""
     log, coverage = trainer.log, trainer.log.coverage
-    places = (coverage.project(obs.tolist()) for obs in log.trail)
+    points = (coverage.project(obs.tolist()) for obs in log.trail)
     return {
         "episode": log.episode,
         "axes": [axis._asdict() for axis in coverage.axes],
         "visits": coverage.visits.tolist(),
-        "trajectory": [[_short(x) for x in place] for place in places],
+        "trajectory": [[_short(x) for x in point] for point in points],
         "maps": _maps(trainer),
     }
 
 
 def _maps(trainer: Trainer) -> dict[str, Any]:
-    """The agent's own numbers at the centre of every bin, where a bin says all about a state."""
+    """The agent's values at the centre of every bin; none where a bin is not a whole state."""
     agent, coverage = trainer.agent, trainer.log.coverage
     axes = coverage.axes
     if not hasattr(agent, "maps") or len(axes) != lookup(coverage.task).obs_dim:

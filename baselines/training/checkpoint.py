@@ -1,4 +1,4 @@
-"""Nested states on disk, without pickle: tensors as safetensors, the rest as JSON beside them."""
+"""Checkpoints: nested states on disk without pickle, tensors as safetensors, the rest as JSON."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ from explore_suite.runs.format import Header, RunKey
 _SEPARATOR = "/"
 _JSON = "json"  # name of the tensor of bytes that holds everything that is no tensor
 _DIGEST_BYTES = 32  # a SHA-256 at the end of the file
-_OWNER = "run"  # name in the state under which a checkpoint says whose it is
+_OWNER = "run"  # name in the state under which a checkpoint names its run
 
 
 class DamagedCheckpointError(Exception):
@@ -61,13 +61,13 @@ def load(path: Path) -> State:
 
 
 def owner(header: Header) -> State:
-    """Whose a checkpoint is: the run, and a digest of the settings that are in its header."""
+    """The run that a checkpoint belongs to, with a digest of the settings in its header."""
     config = json.dumps(header.config, sort_keys=True).encode()
     return header.key._asdict() | {"config": hashlib.sha256(config).hexdigest()}
 
 
 class Checkpoints:
-    """The last few states of one run, newest first to be tried."""
+    """The last few states of one run; the newest sound one is loaded."""
 
     def __init__(self, folder: Path, owned_by: State | None = None, keep: int = 2) -> None:
         """The folder need not exist yet; `owned_by` is the run's `owner`."""

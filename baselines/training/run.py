@@ -313,7 +313,7 @@ def _clear_disk_errors(store: ResultStore) -> Iterator[None]:
             raise
         raise UserError(
             f"cannot write to {where}: {error.strerror}; nothing finished is lost, "
-            "and once that is mended the same command resumes"
+            "and once that is fixed the same command resumes"
         ) from error
 
 

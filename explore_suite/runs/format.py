@@ -50,7 +50,8 @@ class EpisodeRow(NamedTuple):
 class Header:
     """Who ran what, with which settings and code; only `traces` and `finished` change after start.
 
-    A field that a file lacks has its default: headers outlive the versions that wrote them.
+    Except that a finished run can be lengthened, to more `episodes`. A field that a file lacks has
+    its default: headers outlive the versions that wrote them.
     """
 
     preset: str

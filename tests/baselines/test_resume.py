@@ -12,19 +12,15 @@ import pytest
 import torch
 
 from baselines import AGENTS
-from baselines.settings import build, can_act, resolve
+from baselines.settings import build
 from baselines.training import checkpoint
 from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
 from explore_suite import Coverage
 from explore_suite.errors import UserError
 from explore_suite.runs.store import ResultStore, RunWriter
+from tests.helpers.small_agents import small, task_of
 
 EPISODES, HORIZON, KILLS = 8, 40, 10
-SMALL = {"hidden": 8, "batch_size": 8, "warmup_steps": 10}
-SMALL_EXPLORER = {
-    "explorer.hidden": 8, "explorer.batch_size": 4, "explorer.update_candidates": 2,
-    "explorer.behaviour_candidates": 3, "explorer.start_after": 20,
-}  # fmt: skip
 ALWAYS = RunOptions(checkpoint_seconds=0.0)  # a checkpoint after every episode
 fork = multiprocessing.get_context("fork")  # children need not import torch again
 
@@ -38,13 +34,7 @@ def short_episodes(monkeypatch):
 
 
 def spec_of(agent, episodes=EPISODES):
-    task = "HallwayLocalOptimum" if can_act(agent, "HallwayLocalOptimum") else "GridWorld"
-    values = {} if agent == "random" else dict(SMALL)
-    if agent.startswith("sac"):
-        values |= {"seed_updates": 0}
-    if "deep" in agent:
-        values |= SMALL_EXPLORER
-    return RunSpec.of(agent, task, 0, "cpu", episodes, resolve("cpu", agent, task, values))
+    return RunSpec.of(agent, task_of(agent), 0, "cpu", episodes, small(agent).config)
 
 
 def quiet(trainer, rows):
@@ -57,12 +47,9 @@ def lines(store, spec):
     return [line.rsplit(",", 1)[0] for line in text.splitlines()]
 
 
-@pytest.fixture(params=AGENTS)
-def spec(request):
-    return spec_of(request.param)
-
-
-def test_killed_at_ten_random_moments(spec, tmp_path):
+@pytest.mark.parametrize("agent", AGENTS)
+def test_killed_at_ten_random_moments(agent, tmp_path):
+    spec = spec_of(agent)
     whole, broken = ResultStore(tmp_path / "whole"), ResultStore(tmp_path / "broken")
     began = time.monotonic()
     assert train(spec, whole, ALWAYS, quiet)
@@ -114,7 +101,9 @@ def _after(calls, real, deadly):
 
 
 @pytest.mark.parametrize("what", ["checkpoint", "append"])
-def test_killed_in_the_middle_of_writing(what, spec, tmp_path, monkeypatch):
+@pytest.mark.parametrize("agent", AGENTS)
+def test_killed_in_the_middle_of_writing(what, agent, tmp_path, monkeypatch):
+    spec = spec_of(agent)
     whole, broken = ResultStore(tmp_path / "whole"), ResultStore(tmp_path / "broken")
     assert train(spec, whole, ALWAYS, quiet)
     with monkeypatch.context() as patch:
