@@ -25,7 +25,7 @@ class RenderedEnv(gymnasium.Env, EzPickle):
     arguments, so that a copy starts without an episode.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"], "render_fps": 50}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "human"]}
 
     def __init__(self, render_mode: str | None, **settings: Any) -> None:
         """`settings` are all other arguments of the subclass, by name."""

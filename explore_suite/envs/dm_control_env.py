@@ -43,6 +43,8 @@ class DMCEnv(RenderedEnv):
         self._size = (width or self.default_size[0], height or self.default_size[1])
         self._camera = self.default_camera if camera is None else camera
         self._env = self.build(**settings)
+        fps = round(1 / self._env.control_timestep())
+        self.metadata = {**self.metadata, "render_fps": fps}  # films run in simulated time
         self._slices = _slices(self._env.observation_spec())
         obs_dim = self._slices[-1][1].stop
         action_spec = self._env.action_spec()

@@ -29,7 +29,7 @@ class GridWorld(RenderedEnv):
     Versions: v0, as published.
     """
 
-    metadata: dict[str, Any] = {**RenderedEnv.metadata, "render_fps": 20}
+    metadata: dict[str, Any] = {**RenderedEnv.metadata, "render_fps": 20}  # no physical time
 
     def __init__(self, size: int = 40, render_mode: str | None = None) -> None:
         """An empty grid of size x size cells."""

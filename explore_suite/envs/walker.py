@@ -1,7 +1,5 @@
 """Walker: dm_control's walking task, and a variant that starts fallen and pays at full speed."""
 
-from typing import Any
-
 import numpy as np
 
 from explore_suite.envs.dm_control_env import DMCEnv
@@ -50,7 +48,6 @@ class WalkerWalk(DMCEnv):
     Versions: v0, as published.
     """
 
-    metadata: dict[str, Any] = {**DMCEnv.metadata, "render_fps": 40}
     task_class = suite.walker.PlanarWalker
 
     def build(self) -> control.Environment:

@@ -13,7 +13,7 @@ from explore_suite.__main__ import main
 from explore_suite.cli import play as command
 from explore_suite.cli.play import action_of, held_arrows, play, require_steerable
 from explore_suite.errors import UserError
-from explore_suite.tasks import TASKS, lookup
+from explore_suite.tasks import BENCHMARK, lookup
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_arrows_are_the_moves_of_the_grid(make):
 
 def test_which_tasks_can_be_steered():
     refused = []
-    for spec in TASKS.values():
+    for spec in BENCHMARK.values():
         try:
             require_steerable(spec)
         except UserError as error:
