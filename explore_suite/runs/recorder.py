@@ -101,11 +101,13 @@ class Recorder(gymnasium.Wrapper):
                 _log.info("%s resumes after episode %d", self._path, log.episode)
             elif run.header is not None:
                 _log.warning("%s starts from scratch", self._path)
+            _save(
+                self._checkpoint, log
+            )  # before rows are dropped: it must not count more than those
             rows = 2 * log.episode
             self._writer: RunWriter = files.enter_context(
                 run.open(header, keep_rows=rows, overwrite=overwrite)
             )
-            _save(self._checkpoint, log)
             self._files = files.pop_all()
         log.on_episode = self._write
 

@@ -4,12 +4,14 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
 import pytest
 
-from explore_suite import TASKS, UnknownTaskError, fingerprint, lookup
+from explore_suite import TASKS, UnknownTaskError, fingerprint, lookup, register
+from explore_suite.errors import UserError
 from explore_suite.tasks import (
     BENCHMARK,
     CONTROL,
@@ -30,6 +32,15 @@ def test_the_benchmark_is_frozen():
     pairs = [task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair]
     assert list(BENCHMARK) == [f"ExploreSuite/{name}-v0" for name in (*pairs, *HALLWAYS, *GRID)]
     assert BENCHMARK.items() <= TASKS.items()
+
+
+def test_registering_twice_is_harmless_and_another_task_of_the_same_name_is_refused(recwarn):
+    spec = lookup("GridWorld")
+    register(replace(spec))
+    assert not recwarn, "Gymnasium warns of overwriting"
+    with pytest.raises(UserError, match="another task is registered as ExploreSuite/GridWorld-v0"):
+        register(replace(spec, horizon=5))
+    assert TASKS[spec.id] is spec and gymnasium.spec(spec.id).max_episode_steps == 100
 
 
 def test_gymnasium_knows_each_task_and_its_horizon(spec):
