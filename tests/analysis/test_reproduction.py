@@ -187,7 +187,8 @@ def test_ours_is_the_mean_at_that_episode():
 
 
 def test_an_empty_store_lacks_everything(tmp_path):
-    found = report(tmp_path / "nowhere", tmp_path)
+    (tmp_path / "empty").mkdir()
+    found = report(tmp_path / "empty", tmp_path)
     assert "- Runs: 0, all finished.\n" in found
     assert found.count("**not enough runs**") == len(CLAIMS) + 1  # and the explanation
     assert "nan" not in found

@@ -314,7 +314,7 @@ def results(tmp_path):
 
 def badge(results):
     """The badge of the submission on the page; None if it is refused."""
-    entry = build.gather(results / "runs").entries.get(AGENT)
+    entry = build.gather([results / "runs"]).entries.get(AGENT)
     return entry and entry.badge
 
 
