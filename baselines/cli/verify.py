@@ -15,6 +15,7 @@ from explore_suite.errors import UserError
 from explore_suite.runs.format import EpisodeRow, Header, read_header, read_rows
 from explore_suite.runs.provenance import processor
 
+_AGAIN_SECONDS = 0.05  # between two attempts to stop a run whose time is over
 EQUAL, DIFFERS, NOT_COMPARABLE = 0, 1, 3  # exit codes; 2 is wrong input, as of every command
 _EPILOG = """\
 examples:
@@ -87,7 +88,8 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Again and again: an exception raised inside a destructor or a callback would be lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
     try:
         yield
     finally:
