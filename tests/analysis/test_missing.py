@@ -53,7 +53,9 @@ def test_the_sweep_skips_finished_runs_and_refuses_short_ones(tmp_path, capsys):
     assert sweep.main(arguments) == 0
     assert "3 runs, 1 finished, 2 to do" in capsys.readouterr().out
     invented.write(tmp_path, [finished(0, 60)])
-    with pytest.raises(UserError, match="is finished after 60 episodes and cannot be lengthened to 400"):
+    with pytest.raises(
+        UserError, match="is finished after 60 episodes and cannot be lengthened to 400"
+    ):
         sweep.main(arguments)
 
 
