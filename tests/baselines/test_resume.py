@@ -245,3 +245,16 @@ def test_a_checkpoint_of_another_version_is_refused_by_name(tmp_path):
     with pytest.raises(UserError, match="another version of the agent .*bonus.*--overwrite"):
         train(spec, store, ALWAYS, quiet)
     assert train(spec, store, replace(ALWAYS, overwrite=True), quiet)
+
+
+def test_divergence_leaves_the_agents_state_in_a_file_that_it_names(tmp_path):
+    spec, store = spec_of("sac"), ResultStore(tmp_path)
+
+    def spoil(trainer, result):
+        trainer.agent.critic.net.params.fill_(float("nan"))
+
+    with pytest.raises(FloatingPointError, match=r"episode \d: .* is nan .*dump\.safetensors"):
+        train(spec, store, RunOptions(), spoil)
+    dump = checkpoint.load(checkpoint_folder(store, spec.key) / "dump.safetensors")
+    assert torch.isnan(dump["critic"]["params"]).any()
+    assert not store.header(spec.key).finished
