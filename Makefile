@@ -9,7 +9,7 @@ PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 # torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test fuzz bench report results setup gl
+.PHONY: demo test check lint docs fuzz bench films report results setup gl
 
 # Two agents in a corridor, with the commands that a user has. DEMO_QUICK=1 does the same in small.
 ifeq ($(DEMO_QUICK),1)
@@ -24,18 +24,30 @@ endif
 
 demo: setup
 	@echo "SAC and SAC+DEEP in a corridor. An episode at its near goal earns 100, at its far one 889."
-	@echo "2 seeds each, $(DEMO_EPISODES) episodes. Interrupted, the same command goes on."
+	@echo "2 seeds each, $(DEMO_EPISODES) episodes. Interrupted, the same command resumes."
 	$(BIN)/explore-suite sweep --agents sac_deep.fast sac.fast --tasks HallwayShort --seeds 0-1 \
 		--episodes $(DEMO_EPISODES) --results $(DEMO)/runs
 	$(BIN)/explore-suite leaderboard --results $(DEMO)/runs --out $(DEMO)/page.html \
 		--last $(DEMO_LAST) --title "SAC and SAC+DEEP in a corridor"
 	@echo "Open $(DEMO)/page.html in a browser: curves, visited states, scores."
 
-test: setup
+test: lint
+	$(BIN)/python -m pytest
+
+# Lint, types and the quick tests, in about a minute: while you work.
+check: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+
+# The documentation site. MkDocs 2 has no plugins, so that we stay below it; Material's banner about
+# that is left out.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Built site/index.html. To read it: $(BIN)/python -m http.server --directory site"
 
 # Random kills of sweeps, random damage to their files, and forged submissions, for so many minutes.
 FUZZ_MINUTES ?= 10
@@ -46,7 +58,7 @@ fuzz: setup
 report: setup
 	$(BIN)/explore-suite report --results results/runs --out results
 
-# Every run of ours, one seed of each before any second one; goes on where it was interrupted.
+# Every run of ours, one seed of each before any second one; resumes where it was interrupted.
 SAC := sac_deep sac sac_bbe sac_2q
 DDQN := ddqn_deep ddqn ddqn_bbe ddqn_deep.warm ddqn.warm ddqn_bbe.warm \
 	random ddqn_bbe.pure ddqn_deep.pure ddqn_deep.pure_plain ddqn_deep.pure_slow
@@ -60,6 +72,14 @@ results: setup
 			--results results/runs || exit; \
 	done
 	$(BIN)/explore-suite report --results results/runs --out results
+
+# Films of trained policies for the docs, from the weights that `make results` leaves.
+FILMED := sac sac_bbe sac_deep
+films: setup
+	for agent in $(FILMED); do for task in BallInCupExplore WalkerExplore; do \
+		$(BIN)/explore-suite watch $$task --run results/runs/cpu/$$agent/$$task-v0/seed-000.csv \
+			--out docs/films/$${agent}_$$task.gif --steps 320 --every 4 --size 120 || exit; \
+	done; done
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m baselines.bench

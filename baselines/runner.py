@@ -1,4 +1,4 @@
-"""The training loop: one training episode with its updates, one evaluation episode, two rows."""
+"""The training loop: alternates one training episode and one evaluation episode."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,15 +10,15 @@ from baselines.agent import Agent, State, Transition
 from explore_suite.runs.format import EpisodeRow
 from explore_suite.runs.protocol import RunLog, run_envs
 
-Info = dict[str, float]  # what the learner reports of its updates
+Info = dict[str, float]  # losses and statistics of the agent's updates
 
 
 class EpisodeResult(NamedTuple):
-    """A training episode and its evaluation."""
+    """The result rows of a training episode and of the evaluation after it."""
 
     train: EpisodeRow
     eval: EpisodeRow
-    info: Info  # the learner's losses and means
+    info: Info
 
 
 class Trainer:
@@ -28,19 +28,18 @@ class Trainer:
     """
 
     def __init__(self, agent: Agent, task: str, *, seed: int, videos: Path | None = None) -> None:
-        """`videos` is a folder for films of some evaluations."""
+        """`videos` is a folder for videos of some evaluation episodes."""
         self.agent = agent
         self.log = RunLog(task, seed)
         render_mode = None if videos is None else "rgb_array"
         self.env, self.eval_env = run_envs(task, self.log, render_mode=render_mode)
         if videos is not None:
-            self.eval_env = _filmed(self.eval_env, videos)
+            self.eval_env = _with_videos(self.eval_env, videos)
 
     def next_episode(self) -> EpisodeResult:
         """Trains for one episode and evaluates once.
 
-        A quantity that stops being finite stops the run: a FloatingPointError names the episode,
-        the step and the quantity.
+        Raises FloatingPointError, with episode, step and quantity, if the agent has diverged.
         """
         try:
             info = train_episode(self.agent, self.env)
@@ -56,7 +55,10 @@ class Trainer:
         self.eval_env.close()
 
     def state_dict(self) -> State:
-        """Everything needed to resume exactly; the simulator starts every episode from a seed."""
+        """Everything needed to resume exactly.
+
+        The simulator's state is not saved: every episode starts from a seed of its own.
+        """
         return {"agent": self.agent.state_dict(), **self.log.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
@@ -67,19 +69,19 @@ class Trainer:
             self.eval_env.episode_id = self.log.episode
 
 
-def _filmed(env: gymnasium.Env, folder: Path) -> gymnasium.Env:
-    """Films episodes 1, 2, 9, 28, 65 ..., and counts them from 1 as results do."""
-    filmed = gymnasium.wrappers.RecordVideo(
+def _with_videos(env: gymnasium.Env, folder: Path) -> gymnasium.Env:
+    """Records episodes 1, 2, 9, 28, 65 and so on (1 + k^3), numbered from 1 as in result files."""
+    recorded = gymnasium.wrappers.RecordVideo(
         env, str(folder), name_prefix="eval",
         episode_trigger=lambda episode: round((episode - 1) ** (1 / 3)) ** 3 == episode - 1,
         disable_logger=True,
     )  # fmt: skip
-    filmed.episode_id = 0
-    return filmed
+    recorded.episode_id = 0
+    return recorded
 
 
 def run(agent: Agent, task: str, *, seed: int, episodes: int) -> Iterator[EpisodeResult]:
-    """Trains for a number of episodes and yields the result of each."""
+    """Trains `agent` for this many episodes and yields the result of each."""
     trainer = Trainer(agent, task, seed=seed)
     try:
         while trainer.log.episode < episodes:
@@ -89,7 +91,7 @@ def run(agent: Agent, task: str, *, seed: int, episodes: int) -> Iterator[Episod
 
 
 def train_episode(agent: Agent, env: gymnasium.Env, seed: int | None = None) -> Info:
-    """One episode of behaviour and learning; what the learner reports."""
+    """Runs one training episode and returns the agent's losses and statistics."""
     obs, _ = env.reset(seed=seed)
     info: Info = {}
     over = False
@@ -103,7 +105,7 @@ def train_episode(agent: Agent, env: gymnasium.Env, seed: int | None = None) -> 
 
 
 def evaluate(agent: Agent, env: gymnasium.Env, seed: int | None = None) -> float:
-    """One episode of the task policy alone; nothing is learnt. Its return."""
+    """Runs one episode of the task policy without learning and returns the episode's return."""
     obs, _ = env.reset(seed=seed)
     total, over = 0.0, False
     while not over:

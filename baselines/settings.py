@@ -1,15 +1,15 @@
-"""PRESETS: what differs from the agents' defaults, one table per preset.
+"""PRESETS: the hyperparameters that differ from the agents' defaults, one table per preset.
 
-`paper` is the published experiment; the defaults in the agents' files are its values already. Not
-known are the final settings of exploration without reward: `ddqn_bbe.pure` keeps those of the warm
-start. And during the skilled start evaluations are by the task policy, not by the skilled one.
+`paper` is the published experiment. Its values are the defaults in the agents' files already, so
+its table is short. Two things differ: the final settings of exploration without reward are not
+published, so `ddqn_bbe.pure` keeps those of the warm start; and during the warm start evaluations
+use the task policy, not the scripted expert.
 
-`cpu` is the same environments, horizons, protocol and algorithms, sized for one core. The learners
-keep the published schedule with smaller networks and batches. DEEP's exploration Q is cut further:
-on the control tasks one update per step instead of two, fewer candidates, a smaller count table,
-and an output bias fitted to every batch. docs/preset.md has the tables they were chosen from. All
-agents of a family share one set of values, and none depends on the task but the kernel's, which
-belong to the task.
+`cpu` has the same environments, horizons, protocol and algorithms, sized for one core. SAC and DDQN
+keep the published update schedule with smaller networks and batches. DEEP's exploration Q is
+reduced further: on the control tasks one update per step instead of two, fewer candidates, a
+smaller count table, and an output bias fitted to every batch. docs/preset.md shows how the values
+were chosen. All agents of a family share one set of values; only the kernel's depend on the task.
 """
 
 import json
@@ -26,19 +26,19 @@ from baselines.agent import Agent, Bounds
 from baselines.bonuses.counts import bandwidth
 from explore_suite.errors import SettingError, UserError
 from explore_suite.runs.format import Header
+from explore_suite.runs.header_rules import OUR_SOURCE
 from explore_suite.tasks import TaskSpec, lookup
 
-SOURCE = "explore-suite train"  # what our runs say in their headers
-Values = Mapping[str, Any]  # field, or field.field of a part -> value
+Values = Mapping[str, Any]  # field, or part.field for a nested config -> value
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Training episodes by task, and what differs from the defaults by family and by algorithm."""
+    """Training episodes by task, and overrides of the agents' defaults."""
 
-    episodes: Mapping[str, int]  # by task, or task.variant; "" for all others
-    families: Mapping[str, Values] = field(default_factory=dict)  # for every agent of a family
-    agents: Mapping[str, Values] = field(default_factory=dict)  # for one algorithm
+    episodes: Mapping[str, int]  # task, or task.variant -> budget; "" for all others
+    families: Mapping[str, Values] = field(default_factory=dict)  # family -> overrides
+    agents: Mapping[str, Values] = field(default_factory=dict)  # algorithm -> overrides
 
 
 PRESETS = {
@@ -71,11 +71,11 @@ PRESETS = {
     ),
 }  # fmt: skip
 
-_PURE = {"uniform_candidates": True}  # nothing learnt of the reward reaches behaviour
-# The demo's: a far goal's value comes five times as far in an episode as in `cpu`.
+_PURE = {"uniform_candidates": True}  # behaviour does not depend on the reward
+# For the demo: target networks that move five times as fast, so that the value of the far goal
+# spreads in fewer episodes.
 _FAST = {"tau": 0.025}
-# Named settings, most of them the paper's other experiments, as label -> what differs from the
-# algorithm before the dot.
+# Named variants, most of them from the paper's other experiments: algorithm.variant -> overrides.
 VARIANTS: dict[str, Values] = {
     "sac.fast": _FAST,
     "sac_deep.fast": _FAST,
@@ -88,6 +88,11 @@ VARIANTS: dict[str, Values] = {
     "ddqn_deep.pure_slow": {**_PURE, "explorer.adapt": "episode"},
     "sac_bbe.rnd": {"bonus.kind": "rnd"},
     "sac_deep.rnd": {"bonus.kind": "rnd"},
+    "sac_bbe.hash": {"bonus.kind": "hash"},
+    "sac_deep.hash": {"bonus.kind": "hash"},
+    "sac_noise.white": {"noise": "white"},
+    "sac_noise.pink": {"noise": "pink"},
+    "sac_noise.zeta": {"noise": "zeta"},
     "sac_bbe.scale_0.01": {"bonus_scale": 0.01},
     "sac_bbe.scale_0.1": {"bonus_scale": 0.1},
     "sac_bbe.scale_10": {"bonus_scale": 10.0},
@@ -99,7 +104,7 @@ VARIANTS: dict[str, Values] = {
 
 
 def algorithm(agent: str) -> str:
-    """The algorithm of a label, which is `algorithm` or `algorithm.variant`."""
+    """The algorithm of an agent label, which is `algorithm` or `algorithm.variant`."""
     name = agent.partition(".")[0]
     if name not in AGENTS:
         raise UserError(f"unknown agent {agent!r}; agents are {', '.join([*AGENTS, *VARIANTS])}")
@@ -107,7 +112,10 @@ def algorithm(agent: str) -> str:
 
 
 def resolve(preset: str, agent: str, task: str, overrides: Values | None = None) -> Any:
-    """The agent's config; `overrides` win, and `{"explorer.discount": 0.97}` reaches inside."""
+    """The agent's config for a task: defaults, then preset, task, variant and `overrides`.
+
+    `{"explorer.discount": 0.97}` overrides a field of a nested config.
+    """
     if preset not in PRESETS:
         raise UserError(f"unknown preset {preset!r}; presets are {', '.join(PRESETS)}")
     name = algorithm(agent)
@@ -120,17 +128,17 @@ def resolve(preset: str, agent: str, task: str, overrides: Values | None = None)
     config = AGENTS[name].Config()
     for values in (
         table.families.get(AGENTS[name].family, {}), table.agents.get(name, {}),
-        _of_the_task(config, spec), VARIANTS.get(agent, {}), overrides or {},
+        _task_values(config, spec), VARIANTS.get(agent, {}), overrides or {},
     ):  # fmt: skip
         config = _with(config, values)
     return config
 
 
-def _of_the_task(config: Any, spec: TaskSpec) -> Values:
-    """What belongs to the task, of what this config has: the kernel, and the kind of actions."""
+def _task_values(config: Any, spec: TaskSpec) -> Values:
+    """The fields of this config that depend on the task: kernel width and kind of actions."""
     names, values = {item.name for item in fields(config)}, dict[str, Any]()
     if "bonus" in names and not spec.discrete:
-        # A task without a scale of its own gets the paper's rule.
+        # A task without a measured scale uses the paper's rule, Eq. 10.
         values["bonus.kernel.state_scale"] = spec.count_scale or bandwidth(spec.obs_dim)
         if spec.count_tolerance:
             values["bonus.kernel.tolerance"] = spec.count_tolerance
@@ -140,44 +148,44 @@ def _of_the_task(config: Any, spec: TaskSpec) -> Values:
 
 
 def can_act(agent: str, task: str) -> bool:
-    """Whether the agent's actions are of the task's kind."""
+    """Whether the agent can act in the task: both discrete or both continuous."""
     return AGENTS[algorithm(agent)].discrete in (None, lookup(task).discrete)
 
 
 def build(agent: str, task: str, config: Any, *, seed: int, device: str = "cpu") -> Agent:
-    """The agent of this label, made for a task; its config says all that a variant changes."""
+    """Makes an agent for a task; a variant differs from its algorithm in `config` only."""
     return AGENTS[algorithm(agent)](bounds(lookup(task)), config, seed=seed, device=device)
 
 
 def config_of(header: Header) -> Any:
-    """The config of the agent that made a run; a UserError if none of ours did, or none could.
+    """The config of a run of one of our agents; UserError for other runs and for invalid configs.
 
-    A setting that is absent has its default: it was added after the run was made, and the default
-    of a new setting is what agents did without it.
+    A field that the header lacks gets its default: it was added after the run was made, and the
+    default of a new field leaves the agent's behaviour unchanged.
     """
-    if header.source != SOURCE:
-        raise UserError(f"{header.agent} was run by {header.source}, not by {SOURCE}")
+    if header.source != OUR_SOURCE:
+        raise UserError(f"{header.agent} was run by {header.source}, not by {OUR_SOURCE}")
     return _from_dict(AGENTS[algorithm(header.agent)].Config, header.config, "config")
 
 
 def settings_of(header: Header) -> dict[str, Any]:
-    """A run's settings, absent ones filled in: what to compare; of others' runs as they are."""
-    return as_json(config_of(header)) if header.source == SOURCE else header.config
+    """A run's config for comparisons: with new fields filled in, unchanged if not our agent's."""
+    return as_json(config_of(header)) if header.source == OUR_SOURCE else header.config
 
 
 def as_json(config: Any) -> dict[str, Any]:
-    """A config as a header holds it."""
+    """A config as nested dicts, as stored in a run's header."""
     return json.loads(json.dumps(asdict(config)))
 
 
-# Largest values of a config read from a file, which may be a stranger's; 10^9 for all others.
+# Largest values accepted from a header, which may be untrusted; 10^9 for all other fields.
 _LARGEST = {"hidden": 8192, "layers": 16, "features": 8192, "batch_size": 65536,
             "updates_per_step": 1000, "candidates": 65536, "update_candidates": 65536,
             "behaviour_candidates": 65536, "max_rows": 2**22, "replay_capacity": 10**8}  # fmt: skip
 
 
 def _from_dict(config_class: Any, values: Any, where: str) -> Any:
-    """A config from what a header holds of it; a UserError names a setting that does not fit."""
+    """A config from the dict in a header; UserError names the first invalid setting."""
     if not isinstance(values, dict):
         raise UserError(f"{where} must hold settings, got {values!r:.40}")
     hints = get_type_hints(config_class)
@@ -197,9 +205,9 @@ def _from_dict(config_class: Any, values: Any, where: str) -> Any:
 
 
 def _checked(kind: Any, value: Any, where: str) -> Any:
-    """The value, if it is of this type and no number is beyond what an agent can be made with."""
+    """The value, if it has this type and is not too large; UserError otherwise."""
     kinds = get_args(kind) or (kind,)
-    whole = type(value) is int and float in kinds  # JSON writes 1.0 as it likes
+    whole = type(value) is int and float in kinds  # JSON may write 1.0 as 1
     if type(value) not in kinds and not whole:
         names = " or ".join("null" if k is NoneType else k.__name__ for k in kinds)
         raise UserError(f"{where} must be {names}, got {value!r:.40}")
@@ -210,14 +218,14 @@ def _checked(kind: Any, value: Any, where: str) -> Any:
 
 
 def budget(preset: str, agent: str, task: str) -> int:
-    """Training episodes of a run unless told otherwise."""
+    """The preset's number of training episodes for a run."""
     episodes, name = PRESETS[preset].episodes, lookup(task).name
     variant = f"{name}.{agent.partition('.')[2]}"
     return episodes.get(variant, episodes.get(name, episodes[""]))
 
 
 def bounds(spec: TaskSpec) -> Bounds:
-    """What an agent must know of a task's spaces."""
+    """The bounds of a task's observations and actions."""
     if spec.discrete:
         low, high = np.zeros(1, np.float32), np.full(1, spec.action_dim - 1, np.float32)
     else:
@@ -226,7 +234,7 @@ def bounds(spec: TaskSpec) -> Bounds:
 
 
 def _with(config: Any, overrides: Values) -> Any:
-    """A copy of a config with some fields, or fields of its parts, replaced."""
+    """A copy of a config with some fields, or fields of nested configs, replaced."""
     for path, value in overrides.items():
         name, _, rest = path.partition(".")
         if name not in {item.name for item in fields(config)}:

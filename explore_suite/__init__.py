@@ -16,6 +16,7 @@ import gymnasium
 
 from explore_suite.coverage import Coverage
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 from explore_suite.runs.recorder import record
 from explore_suite.tasks import TASKS, TaskSpec, UnknownTaskError, lookup
 
@@ -30,7 +31,7 @@ def __getattr__(name: str) -> Any:
     try:
         return importlib.import_module("analysis.stats.tables").load_results
     except ModuleNotFoundError as error:
-        raise UserError(f"needs {error.name}: pip install 'explore-suite[analysis]'") from error
+        raise UserError(f"needs {error.name}: {install_command('analysis')}") from error
 
 
 def register(spec: TaskSpec) -> None:
@@ -51,8 +52,8 @@ def register(spec: TaskSpec) -> None:
         )
 
 
-def _import_tasks(modules: str) -> None:
-    """Imports the modules named in EXPLORE_SUITE_IMPORT, which register tasks."""
+def import_tasks(modules: str) -> None:
+    """Imports modules that register tasks: the names in EXPLORE_SUITE_IMPORT, with commas."""
     for name in filter(None, map(str.strip, modules.split(","))):
         try:
             importlib.import_module(name)
@@ -65,4 +66,4 @@ def _import_tasks(modules: str) -> None:
 
 for _spec in list(TASKS.values()):
     register(_spec)
-_import_tasks(os.environ.get("EXPLORE_SUITE_IMPORT", ""))
+import_tasks(os.environ.get("EXPLORE_SUITE_IMPORT", ""))

@@ -21,11 +21,12 @@ COMMANDS = {  # name -> where it is, what it does
     "replay": ("explore_suite.cli.replay:main", "check a run's returns by its stored actions"),
     "report": ("analysis.cli.report:main", "write figures, leaderboard and reproduction report"),
     "compare": ("analysis.cli.compare:main", "say which of two methods explores better"),
+    "weights": ("analysis.cli.weights:main", "gather trained policies for a release"),
     "leaderboard": ("analysis.cli.leaderboard:main", "write or serve the leaderboard page"),
     "submit": ("analysis.cli.submit:main", "make a submission from finished runs"),
     "validate": ("analysis.cli.validate:main", "check a submission and list every problem"),
 }
-EXTRAS = {"baselines": "baselines", "analysis": "analysis"}  # package a command lives in -> extra
+EXTRAS = ("baselines", "analysis")  # packages of commands that need the extra of the same name
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,26 +49,17 @@ def _load(name: str) -> Callable[[list[str]], int | None]:
     try:
         return getattr(importlib.import_module(module), function)
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get(module.split(".")[0])
-        if extra is None or (error.name or "").startswith(
-            ("explore_suite", "baselines", "analysis")
-        ):
+        package = module.split(".")[0]
+        if package not in EXTRAS or (error.name or "").startswith(("explore_suite", *EXTRAS)):
             raise
-        raise UserError(f"needs {error.name}: {install_command(extra)}") from error
+        raise UserError(f"needs {error.name}: {install_command(package)}") from error
 
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    lines = [f"  {name.ljust(width)}  {about}" for name, (_, about) in COMMANDS.items()]
-    return "\n".join(
-        [
-            "usage: explore-suite COMMAND [options]",
-            "",
-            *lines,
-            "",
-            "explore-suite COMMAND --help says more.",
-        ]
-    )
+    lines = "".join(f"  {name:{width}}  {about}\n" for name, (_, about) in COMMANDS.items())
+    more = "explore-suite COMMAND --help says more."
+    return f"usage: explore-suite COMMAND [options]\n\n{lines}\n{more}"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ class Coverage:
         self.task = lookup(task).name
         self.project, self.axes = lookup(task).coverage_projection
         self.visits = np.zeros([axis.bins for axis in self.axes], np.int64)  # one entry per bin
-        self._flat = self.visits.reshape(-1)
+        self._flat = self.visits.reshape(-1).data  # a memoryview: quicker for single numbers
         self._visited = 0
         self._binning = [
             (axis.low, axis.bins / (axis.high - axis.low), axis.bins) for axis in self.axes
@@ -32,14 +32,15 @@ class Coverage:
         ):
             bin_ = int((value - low) * per_unit)  # plain Python: quicker than NumPy on few numbers
             index = index * bins + (0 if bin_ < 0 else bins - 1 if bin_ >= bins else bin_)
-        if not self._flat[index]:
+        visits = self._flat[index]
+        if not visits:
             self._visited += 1
-        self._flat[index] += 1
+        self._flat[index] = visits + 1
 
     @property
     def fraction(self) -> float:
         """Visited bins over all bins, from 0 to 1."""
-        return self._visited / self._flat.size
+        return self._visited / self.visits.size
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """The visits per bin, for a checkpoint."""

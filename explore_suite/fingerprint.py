@@ -40,14 +40,14 @@ def changed(task: str) -> str | None:
     found = fingerprint(task)
     if found == golden["fingerprint"]:
         return None
-    then, now = golden["versions"], versions()
+    then, now = golden["versions"], physics_versions()
     moved = [f"{name} {then[name]} -> {now[name]}" for name in now if then[name] != now[name]]
     cause = ", ".join(moved) or "same package versions: the code or the processor differs"
     was = golden["fingerprint"]
     return f"{spec.id} no longer behaves as published: {was} -> {found} ({cause})"
 
 
-def versions() -> dict[str, str]:
+def physics_versions() -> dict[str, str]:
     """Installed versions of the packages that decide how a task behaves."""
     return {name: metadata.version(name) for name in _PACKAGES}
 

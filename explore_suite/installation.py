@@ -11,7 +11,7 @@ _UNIONS = ("all", "dev")  # extras that are made of other extras
 
 
 def is_checkout(folder: Path) -> bool:
-    """Whether a folder is of this project, and not of one that has taken the package in."""
+    """Whether a folder is a checkout of this project, and no project that vendors the package."""
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):

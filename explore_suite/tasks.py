@@ -22,7 +22,7 @@ class TaskSpec:
 
     name: str
     entry_point: str
-    group: str  # explore, original, hallway, grid, or a word of your own
+    group: str  # explore, original, hallway, grid, classic, or a word of your own
     features: tuple[tuple[str, float, float], ...]  # observation elements: name, typical low, high
     action_dim: int  # number of actions if discrete
     horizon: int  # steps until Gymnasium's TimeLimit truncates
@@ -31,7 +31,9 @@ class TaskSpec:
     goal: str  # what info["success"] reports
     summary: str
     partner: str | None = None  # the original of an explore task, and the other way round
-    count_scale: float | None = None  # kernel width on states scaled to [0, 1]; None: count exactly
+    # Kernel width on states scaled to [0, 1]. None: the paper's rule for this many observation
+    # elements; a discrete task is counted exactly.
+    count_scale: float | None = None
     count_tolerance: float | None = None  # kernel value above which two visits are one
     discrete: bool = False
     # First and last episode whose evaluations make the score of a run; the published bar chart's.
@@ -155,12 +157,40 @@ _WALKER = (
 _HALLWAY = (("position.x", -2.0, 2.0), ("position.y", -0.1, 0.1))
 _SHORT_HALLWAY = (("position.x", -1.5, 1.5), ("position.y", -0.1, 0.1))
 _GRID = (("row", 0.0, 39.0), ("column", 0.0, 39.0))
+# Ranges of our own, for the classic tasks: what 98 % of the steps of 20 episodes lie in, rounded,
+# and for the cart its rail. Actions were -1 or 1, drawn for ten steps at a time; those of the
+# pendulum, which these hardly swing up, always along its velocity. The cheetah is to become faster
+# than it was then: its highest speed is the one that pays 1.
+_CARTPOLE = (
+    ("position.cart", -1.8, 1.8),
+    *_features("position", "pole_cos pole_sin", -1.0, 1.0),
+    ("velocity.cart", -5.0, 5.0),
+    ("velocity.pole", -20.0, 20.0),
+)
+_PENDULUM = (*_features("orientation", "cos sin", -1.0, 1.0), ("velocity", -12.0, 12.0))
+_CHEETAH_JOINTS = "back_thigh back_shin back_foot front_thigh front_shin front_foot"
+_CHEETAH = (
+    ("position.root_z", -0.6, 0.5),
+    ("position.root_y", -3.14, 3.14),
+    ("position.back_thigh", -0.6, 0.9),
+    *_features("position", "back_shin back_foot", -0.9, 0.9),
+    ("position.front_thigh", -1.0, 0.1),
+    ("position.front_shin", -1.0, 0.9),
+    ("position.front_foot", -0.6, 0.6),
+    ("velocity.root_x", -3.0, 10.0),
+    ("velocity.root_z", -3.0, 3.0),
+    ("velocity.root_y", -6.0, 6.0),
+    *_features("velocity", _CHEETAH_JOINTS, -25.0, 25.0),
+)
 
 _IN_CUP = "the ball is in the cup"
 _AT_TARGET = "the fingertip touches the target"
 _TURNED = "the spinner's tip is inside the target"
 _WALKING = "the torso is above 1.2 m and the centre of mass moves at 1 m/s or more"
 _AT_BEST_GOAL = "the point is inside the goal that pays most"
+_STANDING = "the pole is within 5.7 degrees of upright and the cart within 0.25 m of the middle"
+_UPRIGHT = "the pole is within 8 degrees of upright"
+_RUNNING = "the centre of mass moves forward at 2.5 m/s or more, which pays 0.25"
 
 _SPECS = (
     TaskSpec(
@@ -174,7 +204,7 @@ _SPECS = (
         "BallInCupExplore", "explore_suite.envs.ball_in_cup:BallInCupExplore", "explore",
         _BALL_IN_CUP,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_IN_CUP,
-        summary="the same; the ball starts hanging below the cup",
+        summary="swing a tethered ball up into a cup; the ball starts hanging below it, sparse",
         partner="BallInCupCatch", count_scale=0.078, count_tolerance=0.9,
         projection=projections.BALL,
     ),
@@ -188,7 +218,7 @@ _SPECS = (
     TaskSpec(
         "ReacherExplore", "explore_suite.envs.reacher:ReacherExplore", "explore", _REACHER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_AT_TARGET,
-        summary="the same; the arm starts to the right, the target lies to the left",
+        summary="swing a two-link arm from the right to a small target on the left, sparse",
         partner="ReacherHard", count_scale=0.06, count_tolerance=0.9,
         projection=projections.ARM,
     ),
@@ -202,7 +232,7 @@ _SPECS = (
     TaskSpec(
         "FingerExplore", "explore_suite.envs.finger:FingerExplore", "explore", _FINGER,
         action_dim=2, horizon=1000, control_step=0.02, best_return=1000.0, goal=_TURNED,
-        summary="the same; the finger starts pointing away, the spinner down, the target is up",
+        summary="turn a hanging spinner up to a target; the finger starts pointing away, sparse",
         partner="FingerTurnHard", count_scale=0.11, count_tolerance=0.5,
         projection=projections.FINGER,
     ),
@@ -216,7 +246,7 @@ _SPECS = (
     TaskSpec(
         "WalkerExplore", "explore_suite.envs.walker:WalkerExplore", "explore", _WALKER,
         action_dim=6, horizon=1000, control_step=0.025, best_return=1000.0, goal=_WALKING,
-        summary="the same; it starts fallen, speed pays only from 1 m/s on",
+        summary="make a fallen planar walker get up and walk; speed pays only from 1 m/s on",
         partner="WalkerWalk", count_scale=0.16, count_tolerance=0.5,
         projection=projections.TORSO,
     ),
@@ -232,7 +262,7 @@ _SPECS = (
     TaskSpec(
         "HallwayAdversarial", "explore_suite.envs.hallway:Hallway", "hallway", _HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=981.1, goal=_AT_BEST_GOAL,
-        summary="the same; a tiny near goal, easier found by chance, pays 1 and the far goal 0.1",
+        summary="steer a point along a corridor; a tiny near goal pays 1, the far goal 0.1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 4.0, "goals": ((-1.5, 0.01, 1.0), (1.8, 0.1, 0.1))},
         score_window=(51, 60),
@@ -241,7 +271,7 @@ _SPECS = (
     TaskSpec(
         "HallwayShort", "explore_suite.envs.hallway:Hallway", "hallway", _SHORT_HALLWAY,
         action_dim=2, horizon=1000, control_step=0.02, best_return=889.5, goal=_AT_BEST_GOAL,
-        summary="a shorter HallwayLocalOptimum for a look in minutes; not part of the benchmark",
+        summary="steer a point along a short corridor, for a look in minutes; the far goal pays 1",
         count_scale=0.02, count_tolerance=0.9,
         kwargs={"length": 3.0, "goals": ((-1.0, 0.2, 0.1), (1.2, 0.2, 1.0))},
         score_window=(41, 50),
@@ -255,18 +285,62 @@ _SPECS = (
         discrete=True, score_window=(281, 300),
         projection=projections.GRID, smoothing=10,
     ),
+    TaskSpec(
+        "CartpoleSwingup", "explore_suite.envs.cartpole:CartpoleSwingup", "classic", _CARTPOLE,
+        action_dim=1, horizon=1000, control_step=0.01, best_return=1000.0, goal=_STANDING,
+        summary="swing up a pole by moving the cart it hangs on; every degree pays",
+        partner="CartpoleSwingupSparse", projection=projections.CARTPOLE,
+    ),
+    TaskSpec(
+        "CartpoleSwingupSparse", "explore_suite.envs.cartpole:CartpoleSwingupSparse", "classic",
+        _CARTPOLE,
+        action_dim=1, horizon=1000, control_step=0.01, best_return=1000.0, goal=_STANDING,
+        summary="swing up a pole by moving its cart; only standing near the middle pays",
+        partner="CartpoleSwingup", projection=projections.CARTPOLE,
+    ),
+    TaskSpec(
+        "PendulumSwingup", "explore_suite.envs.pendulum:PendulumSwingup", "classic", _PENDULUM,
+        action_dim=1, horizon=1000, control_step=0.02, best_return=1000.0, goal=_UPRIGHT,
+        summary="swing up a pendulum too heavy to lift; it starts at any angle, sparse",
+        partner="PendulumExplore", projection=projections.PENDULUM,
+    ),
+    TaskSpec(
+        "PendulumExplore", "explore_suite.envs.pendulum:PendulumExplore", "classic", _PENDULUM,
+        action_dim=1, horizon=1000, control_step=0.02, best_return=1000.0, goal=_UPRIGHT,
+        summary="swing up a pendulum too heavy to lift; it starts hanging at rest, sparse",
+        partner="PendulumSwingup", projection=projections.PENDULUM,
+    ),
+    TaskSpec(
+        "CheetahRun", "explore_suite.envs.cheetah:CheetahRun", "classic", _CHEETAH,
+        action_dim=6, horizon=1000, control_step=0.01, best_return=1000.0, goal=_RUNNING,
+        summary="make a planar cheetah run; speed pays by degrees, up to 10 m/s",
+        partner="CheetahRunSparse", projection=projections.CHEETAH,
+    ),
+    TaskSpec(
+        "CheetahRunSparse", "explore_suite.envs.cheetah:CheetahRunSparse", "classic", _CHEETAH,
+        action_dim=6, horizon=1000, control_step=0.01, best_return=1000.0, goal=_RUNNING,
+        summary="make a planar cheetah run; speed pays only from 2.5 m/s on",
+        partner="CheetahRun", projection=projections.CHEETAH,
+    ),
 )  # fmt: skip
 
 # Everything that can be made and run. `explore_suite.register` adds tasks of your own.
 TASKS: dict[str, TaskSpec] = {spec.id: spec for spec in _SPECS}
 
 # The benchmark, frozen by name: what the paper's claims, its figures, the ranked sections and the
-# groups of submissions speak of. A new task never changes these; a new set stands beside them.
+# groups of submissions speak of. A new task never changes these; a new set stands beside them, as
+# CLASSIC does, which no claim of the paper speaks of. Originals and variants are in the same order.
 ORIGINAL = ("BallInCupCatch", "ReacherHard", "FingerTurnHard", "WalkerWalk")
 EXPLORE = ("BallInCupExplore", "ReacherExplore", "FingerExplore", "WalkerExplore")
 CONTROL = ORIGINAL + EXPLORE
 HALLWAYS = ("HallwayLocalOptimum", "HallwayAdversarial")
 GRID = ("GridWorld",)
+CLASSIC_ORIGINAL = ("CartpoleSwingup", "PendulumSwingup", "CheetahRun")
+CLASSIC_EXPLORE = ("CartpoleSwingupSparse", "PendulumExplore", "CheetahRunSparse")
+CLASSIC = CLASSIC_ORIGINAL + CLASSIC_EXPLORE
+# (original, explore variant) of each
+CONTROL_PAIRS = tuple(zip(ORIGINAL, EXPLORE, strict=True))
+CLASSIC_PAIRS = tuple(zip(CLASSIC_ORIGINAL, CLASSIC_EXPLORE, strict=True))
 BENCHMARK: dict[str, TaskSpec] = {
-    spec.id: spec for spec in _SPECS if spec.name in CONTROL + HALLWAYS + GRID
+    spec.id: spec for spec in _SPECS if spec.name in CONTROL + HALLWAYS + GRID + CLASSIC
 }

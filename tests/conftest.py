@@ -8,13 +8,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 
 from explore_suite import TASKS, TaskSpec, lookup
-from explore_suite.tasks import CONTROL
+from explore_suite.tasks import CLASSIC, CONTROL
 
-SUITE = [lookup(name) for name in CONTROL]
+SUITE = [lookup(name) for name in CONTROL + CLASSIC]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that takes `spec` runs on every task; one that takes `suite_spec` on the eight."""
+    """A test that takes `spec` runs on every task, one with `suite_spec` on those of dm_control."""
     for name, specs in (("spec", TASKS.values()), ("suite_spec", SUITE)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, specs, ids=lambda spec: spec.name)

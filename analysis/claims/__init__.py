@@ -2,6 +2,8 @@
 
 A new claim is a function and an entry here. Criteria were written with the published numbers and a
 prototype in sight; `hypothesis_tests` says how intervals decide.
+
+In: stats of the runs of one preset. Out: verdicts and REPRODUCTION.md.
 """
 
 from collections.abc import Callable
@@ -33,7 +35,7 @@ CLAIMS: dict[str, Claim] = {
         grid.warm_start_return,
     ),
     "C2": Claim(
-        "Warm-started, DDQN stops exploring; BBE goes on slowly, DEEP fast and at no cost.",
+        "Warm-started, DDQN stops exploring; BBE keeps exploring slowly, DEEP fast and at no cost.",
         "GridWorld, the first 20 episodes played by a scripted expert; own episodes are those "
         "after it, and growth is the coverage gained in them. (1) DDQN's growth to own episode 280 "
         "is below 0.1. (2) BBE's is higher than DDQN's, and (3) steady: more than a quarter of it "

@@ -7,24 +7,7 @@ compared, the mean return that over all of them.
 
 from collections.abc import Iterable, Sequence
 
-from analysis.claims.hypothesis_tests import (
-    EQUAL,
-    HIGHER,
-    NOT_WORSE,
-    Limits,
-    Outcome,
-    Test,
-    Verdict,
-    all_of,
-    at_least,
-    compare,
-    corrected,
-    every,
-    exactly,
-    mean_test,
-    measure,
-    require_learned,
-)
+from analysis.claims import hypothesis_tests as ht
 from analysis.claims.samples import FINAL_EPISODES, Evidence, scored
 from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL, lookup
 
@@ -34,97 +17,104 @@ SOLVED_FOR = 10  # evaluations in a row, on average
 MANY = 2  # of the four explore tasks
 
 
-def no_cost_on_originals(evidence: Evidence) -> Verdict:
+def no_cost_on_originals(evidence: Evidence) -> ht.Verdict:
     """C7: DEEP's final return against SAC's, on the originals."""
     return _never_worse_final(evidence, "sac_deep", "sac", ORIGINAL)
 
 
-def bonus_costs_on_originals(evidence: Evidence) -> Verdict:
+def bonus_costs_on_originals(evidence: Evidence) -> ht.Verdict:
     """C8: BBE's final return against SAC's, on the originals."""
-    return exactly({Outcome.WORSE: 2, Outcome.EQUAL: 2}, _bonus(evidence, ORIGINAL))
+    return ht.exactly({ht.Outcome.WORSE: 2, ht.Outcome.EQUAL: 2}, _bonus(evidence, ORIGINAL))
 
 
-def best_on_explore(evidence: Evidence) -> Verdict:
+def best_on_explore(evidence: Evidence) -> ht.Verdict:
     """C9: DEEP's final and mean return against SAC's and BBE's, on the explore tasks."""
-    return all_of(
-        test(evidence, task, "sac_deep", other, HIGHER)
+    return ht.all_of(
+        test(evidence, task, "sac_deep", other, ht.HIGHER)
         for task in EXPLORE
         for other in ("sac", "sac_bbe")
         for test in (_final, _mean)
     )
 
 
-def bonus_mixed_on_explore(evidence: Evidence) -> Verdict:
+def bonus_mixed_on_explore(evidence: Evidence) -> ht.Verdict:
     """C10: BBE's final return against SAC's, on the explore tasks."""
-    return exactly({Outcome.BETTER: 2, Outcome.WORSE: 2}, _bonus(evidence, EXPLORE))
+    return ht.exactly({ht.Outcome.BETTER: 2, ht.Outcome.WORSE: 2}, _bonus(evidence, EXPLORE))
 
 
-def after_100_episodes(evidence: Evidence) -> Verdict:
+def after_100_episodes(evidence: Evidence) -> ht.Verdict:
     """C11: DEEP's score against SAC's and BBE's, on all tasks."""
     tests = (
-        compare(scored(task), evidence.score("sac_deep", task), evidence.score(other, task),
-                NOT_WORSE)
+        score_test(evidence, task, "sac_deep", other, ht.NOT_WORSE)
         for task in CONTROL
         for other in ("sac", "sac_bbe")
-    )  # fmt: skip
-    return all_of(require_learned(test, "sac_deep") for test in tests)
+    )
+    return ht.all_of(ht.require_learned(test, "sac_deep") for test in tests)
 
 
-def never_worse(evidence: Evidence) -> Verdict:
+def never_worse(evidence: Evidence) -> ht.Verdict:
     """C12: DEEP's final and mean return against SAC's, on all tasks."""
     tests = []
     for task in CONTROL:
-        final = _final(evidence, task, "sac_deep", "sac", NOT_WORSE)
-        mean = _mean(evidence, task, "sac_deep", "sac", NOT_WORSE)
-        tests += [require_learned(test, "sac_deep", shown_by=final) for test in (final, mean)]
-    return all_of(tests)
+        final = _final(evidence, task, "sac_deep", "sac", ht.NOT_WORSE)
+        mean = _mean(evidence, task, "sac_deep", "sac", ht.NOT_WORSE)
+        tests += [ht.require_learned(test, "sac_deep", shown_by=final) for test in (final, mean)]
+    return ht.all_of(tests)
 
 
-def two_q_never_better(evidence: Evidence) -> Verdict:
+def two_q_never_better(evidence: Evidence) -> ht.Verdict:
     """C13: BBE's final return against that of SAC 2Q, on all tasks."""
     return _never_worse_final(evidence, "sac_bbe", "sac_2q", CONTROL)
 
 
-def data_efficiency(evidence: Evidence) -> Verdict:
+def data_efficiency(evidence: Evidence) -> ht.Verdict:
     """C17: SAC's episodes to solve against DEEP's; DEEP on explore tasks against originals."""
     faster = [_times_faster(evidence, task) for task in EXPLORE]
     as_fast = [_as_fast_as_original(evidence, task) for task in EXPLORE]
     by_task = zip(faster, as_fast, strict=True)
     tests = tuple(test for one, pair in by_task for test in (one, *pair))
-    many = at_least(MANY, [every(_corrected(pair, len(tests))) for pair in as_fast])
-    return Verdict(every([*_corrected(faster, len(tests)), many]), tests)
+    many = ht.at_least(MANY, [ht.every(_corrected(pair, len(tests))) for pair in as_fast])
+    return ht.Verdict(ht.every([*_corrected(faster, len(tests)), many]), tests)
 
 
-def _corrected(tests: Iterable[Test], n_tests: int) -> list[Outcome]:
-    return [corrected(test, n_tests) for test in tests]
+def score_test(evidence: Evidence, task: str, agent: str, other: str, limits: ht.Limits) -> ht.Test:
+    """Test an agent's score on a task against another's."""
+    x, y = (evidence.score(name, task) for name in (agent, other))
+    return ht.paired_test(scored(task), x, y, limits)
 
 
-def _never_worse_final(evidence: Evidence, agent: str, other: str, tasks: Sequence[str]) -> Verdict:
-    tests = (_final(evidence, task, agent, other, NOT_WORSE) for task in tasks)
-    return all_of(require_learned(test, agent) for test in tests)
+def _corrected(tests: Iterable[ht.Test], n_tests: int) -> list[ht.Outcome]:
+    return [ht.corrected(test, n_tests) for test in tests]
 
 
-def _bonus(evidence: Evidence, tasks: Sequence[str]) -> list[Test]:
-    return [_final(evidence, task, "sac_bbe", "sac", EQUAL) for task in tasks]
+def _never_worse_final(
+    evidence: Evidence, agent: str, other: str, tasks: Sequence[str]
+) -> ht.Verdict:
+    tests = (_final(evidence, task, agent, other, ht.NOT_WORSE) for task in tasks)
+    return ht.all_of(ht.require_learned(test, agent) for test in tests)
 
 
-def _final(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Test:
+def _bonus(evidence: Evidence, tasks: Sequence[str]) -> list[ht.Test]:
+    return [_final(evidence, task, "sac_bbe", "sac", ht.EQUAL) for task in tasks]
+
+
+def _final(evidence: Evidence, task: str, agent: str, other: str, limits: ht.Limits) -> ht.Test:
     budget = evidence.budget(task, agent, other)
     x, y = (evidence.final_return(name, task, budget) for name in (agent, other))
-    return compare(_final_quantity(budget), x, y, limits)
+    return ht.paired_test(_final_quantity(budget), x, y, limits)
 
 
-def _mean(evidence: Evidence, task: str, agent: str, other: str, limits: Limits) -> Test:
+def _mean(evidence: Evidence, task: str, agent: str, other: str, limits: ht.Limits) -> ht.Test:
     budget = evidence.budget(task, agent, other)
     x, y = (evidence.mean_return(name, task, budget) for name in (agent, other))
-    return compare(f"mean return, episodes 1-{budget}", x, y, limits)
+    return ht.paired_test(f"mean return, episodes 1-{budget}", x, y, limits)
 
 
 def _final_quantity(budget: int) -> str:
     return f"final return, episodes {budget - FINAL_EPISODES + 1}-{budget}"
 
 
-def _times_faster(evidence: Evidence, task: str) -> Test:
+def _times_faster(evidence: Evidence, task: str) -> ht.Test:
     """Whether SAC takes several times as many episodes to solve a task."""
     budget = evidence.budget(task, "sac", "sac_deep")
     level = SOLVED * lookup(task).best_return
@@ -138,10 +128,10 @@ def _times_faster(evidence: Evidence, task: str) -> Test:
     saved = saved.mask(sac.values >= never, saved.clip(lower=0))
     quantity = f"episodes to solve, of {budget} (never: {never})"
     contrast = f"sac − {SEVERAL} × sac_deep"
-    return mean_test(quantity, contrast, [sac, deep], saved, HIGHER, digits=1)
+    return ht.mean_test(quantity, contrast, [sac, deep], saved, ht.HIGHER, digits=1)
 
 
-def _as_fast_as_original(evidence: Evidence, task: str) -> tuple[Test, Test]:
+def _as_fast_as_original(evidence: Evidence, task: str) -> tuple[ht.Test, ht.Test]:
     """Whether DEEP solves an explore task, and learns it as fast as the original."""
     original = lookup(task).partner or ""
     budget = min(evidence.budget(name, "sac_deep") for name in (task, original))
@@ -149,6 +139,6 @@ def _as_fast_as_original(evidence: Evidence, task: str) -> tuple[Test, Test]:
     here, there = (evidence.mean_return("sac_deep", name, budget) for name in (task, original))
     quantity, contrast = f"mean return, episodes 1-{budget}", f"sac_deep here − on {original}"
     return (
-        measure(_final_quantity(budget), final, Limits(low=SOLVED)),
-        mean_test(quantity, contrast, [here, there], here.values - there.values, NOT_WORSE),
+        ht.measure(_final_quantity(budget), final, ht.Limits(low=SOLVED)),
+        ht.mean_test(quantity, contrast, [here, there], here.values - there.values, ht.NOT_WORSE),
     )

@@ -2,25 +2,17 @@
 
 import pandas as pd
 
-from analysis.claims.hypothesis_tests import (
-    HIGHER,
-    Limits,
-    Verdict,
-    all_of,
-    compare,
-    measure,
-    measure_share,
-)
+from analysis.claims import hypothesis_tests as ht
 from analysis.claims.samples import Evidence, Sample, scored
 from explore_suite.tasks import lookup
 
 NEAR_GOAL = 96.0  # the return of staying at the near goal of HallwayLocalOptimum
 STUCK = 150.0  # a score below is that of the near goal: the far one pays 832.9
 REACHED = 0.5  # of the best return: more cannot be had without the best goal
-MOST, FEW = Limits(low=0.5), Limits(high=0.5)  # of an agent's runs
+MOST, FEW = ht.Limits(low=0.5), ht.Limits(high=0.5)  # of an agent's runs
 
 
-def local_optimum(evidence: Evidence) -> Verdict:
+def local_optimum(evidence: Evidence) -> ht.Verdict:
     """C5: share of SAC runs at the near goal and ever at the far one; DEEP's score."""
     task = "HallwayLocalOptimum"
     sac, deep = (evidence.plain_score(agent, task) for agent in ("sac", "sac_deep"))
@@ -29,14 +21,14 @@ def local_optimum(evidence: Evidence) -> Verdict:
     first = evidence.first_above("sac", task, level, budget)
     at_near, ever_far = _indicator(sac, near), _indicator(first, first.values <= budget)
     tests = [
-        measure_share(f"share of runs at the near goal, {scored(task)}", at_near, MOST),
-        measure_share(f"share of runs ever at the far goal, {budget} episodes", ever_far, FEW),
-        measure(scored(task), deep, Limits(low=level), digits=1),
+        ht.measure_share(f"share of runs at the near goal, {scored(task)}", at_near, MOST),
+        ht.measure_share(f"share of runs ever at the far goal, {budget} episodes", ever_far, FEW),
+        ht.measure(scored(task), deep, ht.Limits(low=level), digits=1),
     ]
-    return all_of(tests)
+    return ht.all_of(tests)
 
 
-def adversarial(evidence: Evidence) -> Verdict:
+def adversarial(evidence: Evidence) -> ht.Verdict:
     """C6: first episode at the goal, DEEP against SAC; share of DEEP runs that get there."""
     task = "HallwayAdversarial"
     budget = evidence.budget(task, "sac", "sac_deep")
@@ -45,10 +37,10 @@ def adversarial(evidence: Evidence) -> Verdict:
     quantity = f"first episode at the goal, of {budget} (never: {budget + 1})"
     found = _indicator(deep, deep.values <= budget)
     tests = [
-        compare(quantity, deep, sac, HIGHER, digits=1),
-        measure_share(f"share of runs at the goal, within {budget} episodes", found, MOST),
+        ht.paired_test(quantity, deep, sac, ht.HIGHER, digits=1),
+        ht.measure_share(f"share of runs at the goal, within {budget} episodes", found, MOST),
     ]
-    return all_of(tests)
+    return ht.all_of(tests)
 
 
 def _indicator(sample: Sample, which: pd.Series) -> Sample:

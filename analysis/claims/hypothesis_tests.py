@@ -104,7 +104,7 @@ def measure_share(quantity: str, sample: Sample, limits: Limits) -> Test:
     return _at_level(test, ALPHA)
 
 
-def compare(
+def paired_test(
     quantity: str, x: Sample, y: Sample, limits: Limits, *, factor: float = 1, digits: int = 3
 ) -> Test:
     """Test the mean of x - factor * y, paired by seed."""
@@ -306,11 +306,7 @@ def _estimates(columns: tuple[tuple[float, ...], ...]) -> tuple[Estimate, ...]:
     if seeds == 0:
         return (Estimate(math.nan, math.nan, math.nan, 0),) * len(columns)
     values = np.array(columns, dtype=float).T[:, None]  # (seeds, 1, columns)
-    band = interval([values], mean)
-    estimates = [
-        Estimate(float(value), float(low), float(high), seeds)
-        for value, low, high in zip(*band, strict=True)
-    ]
+    estimates = interval([values], mean).estimates(seeds)
     if seeds < MIN_SEEDS:
         return tuple(estimates)
     return tuple(

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from analysis.claims.samples import ShortRun
 from analysis.stats.intervals import MIN_SEEDS
 
-Cell = tuple[str, str]  # agent and task
+AgentTask = tuple[str, str]  # agent and task
 
 
-def describe(missing: Iterable[Cell]) -> str:
+def describe(missing: Iterable[AgentTask]) -> str:
     """One line: "`sac` on 8 tasks, `sac_bbe` on WalkerWalk: 3 seeds in common are needed"."""
     tasks: dict[str, list[str]] = {}
     for agent, task in missing:
@@ -20,7 +20,7 @@ def describe(missing: Iterable[Cell]) -> str:
     return f"{', '.join(agents)}: {MIN_SEEDS} seeds in common are needed"
 
 
-def command(missing: Sequence[Cell], preset: str) -> str:
+def command(missing: Sequence[AgentTask], preset: str) -> str:
     """The sweep over these agents and tasks; it skips what is finished."""
     agents, tasks = (" ".join(dict.fromkeys(names)) for names in zip(*missing, strict=True))
     options = f"--preset {preset} --agents {agents} --tasks {tasks} --seeds 0-{MIN_SEEDS - 1}"
@@ -28,9 +28,12 @@ def command(missing: Sequence[Cell], preset: str) -> str:
 
 
 def describe_short(runs: Iterable[ShortRun]) -> str:
-    """One line on the runs that a sweep cannot complete."""
+    """One line on the runs that are too short, and how to have them lengthened."""
     found = [
         f"`{run.agent}` on {run.task}, seed {run.seed}: {run.budget} of {run.needed} episodes"
         for run in runs
     ]
-    return f"{'; '.join(found)}. A sweep does not lengthen a run: delete it to have it made again"
+    return (
+        f"{'; '.join(found)}. A sweep lengthens a run only if its checkpoint was kept: else delete "
+        "the run to have it made again"
+    )

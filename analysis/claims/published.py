@@ -51,7 +51,7 @@ PUBLISHED: dict[str, tuple[Comparison, ...]] = {
             "Published, mean of four seeds: all states visited after 135.8 episodes (DEEP), 564.7 "
             "(without optimism) and 655 (slow adaptation); BBE and random actions not within 999. "
             "Its BBE made 50 updates of 128 transitions after each episode, with learning rate "
-            "0.001. Its slow adaptation is not ours, and not compared: it had no optimism, learnt "
+            "0.001. Its slow adaptation is not ours, and not compared: it had no optimism, learned "
             "from bonuses as they were logged, and made 50 updates after each episode. Ours makes "
             "DEEP's updates when the episode ends, and differs in nothing else.",
         ),

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from analysis.claims.hypothesis_tests import Outcome, Test, Verdict, corrected
 from analysis.claims.missing_runs import command, describe, describe_short
 from analysis.claims.published import PUBLISHED, Comparison, ours
 from analysis.claims.samples import Evidence
-from analysis.stats.formatting import number
+from analysis.stats.formatting import count, number, table
 from analysis.stats.intervals import MIN_SEEDS, Estimate
 from analysis.stats.results import Results
 from analysis.stats.tables import RUN, headers
@@ -76,7 +76,7 @@ def _origins(runs: pd.DataFrame) -> list[str]:
         name = f"`{commit[:12]}`" if re.fullmatch("[0-9a-f]{7,}", commit) else "an unknown commit"
         dirty = int(members.dirty.astype(bool).sum())
         changed = f", {dirty} with uncommitted changes" if dirty else ""
-        found.append(f"{name} ({_count(len(members), 'run')}{changed})")
+        found.append(f"{name} ({count(len(members), 'run')}{changed})")
     sources = sorted({" ".join(source.replace("`", "'").split()) for source in runs.source})
     wrote = ", ".join(f"`{source[:80]}`" for source in sources)
     return [f"- Code: {', '.join(found)}.", f"- Written by: {wrote}."]
@@ -89,7 +89,7 @@ def _summary(verdicts: dict[str, Verdict]) -> str:
         for name, verdict in verdicts.items()
     ]  # fmt: skip
     columns = ["Claim", "Statement", "Verdict", "Key result, 95 % interval", "Seeds"]
-    return "## Summary\n\n" + _table(columns, rows)
+    return "## Summary\n\n" + table(columns, rows)
 
 
 def key_result(verdict: Verdict) -> str:
@@ -106,7 +106,7 @@ def key_result(verdict: Verdict) -> str:
 
 def _completeness(verdict: Verdict) -> str:
     tasks = verdict.tasks
-    return f"complete on {sum(tasks.values())} of {_count(len(tasks), 'task')}"
+    return f"complete on {sum(tasks.values())} of {count(len(tasks), 'task')}"
 
 
 def _section(name: str, verdict: Verdict, evidence: Evidence, preset: str) -> str:
@@ -131,7 +131,7 @@ def _tally(tests: Sequence[Test]) -> str:
     counts = Counter(test.outcome for test in tests)
     del counts[Outcome.TOO_FEW_RUNS]
     found = ", ".join(f"{outcome} {counts[outcome]}" for outcome in Outcome if counts[outcome])
-    return f"; {_count(counts.total(), 'test')}: {found}" if found else ""
+    return f"; {count(counts.total(), 'test')}: {found}" if found else ""
 
 
 def _tests(tests: Sequence[Test]) -> list[str]:
@@ -145,7 +145,7 @@ def _tests(tests: Sequence[Test]) -> list[str]:
         if test.estimate.seeds
     ]  # fmt: skip
     columns = ["Task", "Tested", "Means", "Result", "Limits", "Outcome", "Seeds"]
-    return [_table(columns, rows)] if rows else []
+    return [table(columns, rows)] if rows else []
 
 
 def _missing(verdict: Verdict, preset: str) -> list[str]:
@@ -167,20 +167,11 @@ def _beside(comparison: Comparison, evidence: Evidence) -> str:
         for curve in comparison.curves
         for episode, value in curve.values.items()
     ]  # fmt: skip
-    table = _table(["Agent", "Episode", "Published", "Ours", "Seeds"], rows)
+    numbers = table(["Agent", "Episode", "Published", "Ours", "Seeds"], rows)
     remark = f"\n\n{comparison.remark}" if comparison.remark else ""
-    return f"*Published.* {comparison.title}; ours: {comparison.task}.\n\n{table}{remark}"
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"*Published.* {comparison.title}; ours: {comparison.task}.\n\n{numbers}{remark}"
 
 
 def _seeds(tests: Sequence[Test]) -> str:
     counts = [test.estimate.seeds for test in tests]
     return f"{min(counts)}–{max(counts)}" if min(counts) < max(counts) else str(counts[0])
-
-
-def _count(number_of: int, thing: str) -> str:
-    return f"{number_of} {thing}{'' if number_of == 1 else 's'}"

@@ -6,13 +6,14 @@ import pandas as pd
 
 from analysis.stats.curves import by_seed, shared_length
 from analysis.stats.results import Results
+from analysis.stats.tables import normalise
 from explore_suite.tasks import lookup
 
 FINAL_EPISODES = 20  # of a budget, as many as in the published bar chart
 
 
 class ShortRun(NamedTuple):
-    """A run whose budget is too small for the number asked for; no sweep lengthens it."""
+    """A run whose budget is too small for the number asked for."""
 
     agent: str
     task: str
@@ -36,7 +37,6 @@ class Evidence:
     def __init__(self, results: Results) -> None:
         """Reads nothing: `results` has the table of episodes."""
         self.results = results
-        self._runs = dict(list(results.table.groupby(["method", "task"])))
 
     def budget(self, task: str, *agents: str) -> int:
         """The training episodes over which these agents are compared on a task.
@@ -89,13 +89,9 @@ class Evidence:
         first = above.idxmax().where(above.any(), budget - width + 2).astype(float)
         return self._sample(agent, task, first, budget)
 
-    def _all(self, agent: str, task: str) -> pd.DataFrame:
-        """Episodes of all runs, finished or not."""
-        return self._runs.get((agent, task), self.results.table.iloc[:0])
-
     def _finished(self, agent: str, task: str) -> pd.DataFrame:
         """Episodes of the finished runs."""
-        rows = self._all(agent, task)
+        rows = self.results.episodes(agent, task)
         return rows[rows.finished.astype(bool)]
 
     def _mean(self, agent: str, task: str, column: str, first: int, last: int) -> Sample:
@@ -112,12 +108,11 @@ class Evidence:
 
     def _curve(self, agent: str, task: str, column: str) -> pd.DataFrame:
         """Evaluation returns or training coverage, by episode and seed."""
-        rows = self._finished(agent, task)
-        return by_seed(rows, agent, task, column).astype(float)
+        return by_seed(self._finished(agent, task), column).astype(float)
 
     def _sample(self, agent: str, task: str, values: pd.Series, needed: int) -> Sample:
         """These values, and the runs that have none because they are too short."""
-        budgets = _budgets(self._all(agent, task))
+        budgets = _budgets(self.results.episodes(agent, task))
         too_short = tuple(
             ShortRun(agent, task, int(seed), int(budget), needed)
             for seed, budget in budgets[budgets < needed].items()
@@ -137,6 +132,4 @@ def _budgets(rows: pd.DataFrame) -> pd.Series:
 
 
 def _normalised(sample: Sample) -> Sample:
-    spec = lookup(sample.task)
-    span = spec.best_return - spec.random_return
-    return sample._replace(values=(sample.values - spec.random_return) / span)
+    return sample._replace(values=normalise(sample.values, lookup(sample.task)))

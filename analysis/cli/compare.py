@@ -4,7 +4,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from analysis.cli.options import add_stores
+from analysis.cli.options import add_last, add_stores
 from analysis.figures.comparison import comparison
 from analysis.figures.style import render
 from analysis.stats import formatting
@@ -41,6 +41,9 @@ def main(arguments: list[str]) -> None:
     table("Scores and their 95 % bootstrap intervals", columns, rows)
     for one in found:
         say(f"{one.question} {one.sentence}")
+    if len(found) < 2:
+        which = "The other question needs" if found else "The two questions of the suite need"
+        say(f"{which} runs of both methods on the same explore tasks and originals.")
     if options.out is not None:
         files = render(partial(comparison, first, second, tasks, found))
         try:
@@ -64,8 +67,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tasks", nargs="+", default=[], help="default: all that both have")
     add_stores(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="also draw it: .svg or .png")
-    parser.add_argument(
-        "--last", type=int, metavar="N", help="score the last N evaluations of each run instead of "
-        "the task's score window, for a look at short runs",
-    )  # fmt: skip
+    add_last(parser)
     return parser

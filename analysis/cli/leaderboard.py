@@ -1,4 +1,4 @@
-"""`explore-suite leaderboard`: write the page, and show it to a browser on this machine."""
+"""`explore-suite leaderboard`: writes the page, and can serve it to a browser on this machine."""
 
 import argparse
 import contextlib
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from analysis.cli.options import add_stores
-from analysis.leaderboard.build import TITLE, Row, write_page
+from analysis.cli.options import add_last, add_stores
+from analysis.leaderboard import build
+from analysis.leaderboard.entries import gather
+from analysis.leaderboard.rows import Row
 from analysis.stats import formatting
 from analysis.stats.stores import default_stores
 from explore_suite.cli.console import say, table
@@ -23,29 +25,31 @@ MAX_PORT = 65535
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, without what was refused; 1 if anything was. --serve shows it, too."""
+    """Writes the page, without what was refused; returns 1 if anything was."""
     options = _parser().parse_args(arguments)
     if not 0 <= options.port <= MAX_PORT:
         raise UserError(f"--port must be 0 (any) to {MAX_PORT}, got {options.port}")
-    if options.last is not None and options.last < 1:
-        raise UserError(f"--last must be 1 or more, got {options.last}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    logging.getLogger("absl").setLevel(logging.WARNING)  # rliable announces every interval
     stores = options.results or default_stores()
     out = options.out or stores[0].parent / "leaderboard.html"
+    board = gather(stores, options.last)
+    for one in board.left_out:
+        say(f"  left out: {one.why}")
     try:
-        rows, refused = write_page(stores, out, options.title, options.last)
+        rows = build.write(board, out, title=options.title)
+    except BrokenPipeError:  # of the reader of our output, not of the file
+        raise
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}") from error
-    _tell(rows)
+    _print(rows)
     say(f"written to {out}")
     if options.serve:
         serve(out.read_bytes(), options.port)
-    return 1 if refused else 0
+    return 1 if board.refused else 0
 
 
-def _tell(rows: Sequence[Row]) -> None:
-    """The rows in short, one table per task of each ranking."""
+def _print(rows: Sequence[Row]) -> None:
+    """Prints the rows in short, one table per task of each ranking."""
     for section in dict.fromkeys(row.section for row in rows):
         members = [row for row in rows if row.section == section]
         tasks = [task for task in section.tasks if any(row.by_task[task].runs for row in members)]
@@ -54,12 +58,12 @@ def _tell(rows: Sequence[Row]) -> None:
             table(
                 task if len(tasks) == 1 else f"{section.title}: {task}",
                 ("method", "preset", "score", "coverage", "runs", "label"),
-                [_told(row, task) for row in members if row.by_task[task].runs],
+                [_cells(row, task) for row in members if row.by_task[task].runs],
             )
     say()
 
 
-def _told(row: Row, task: str) -> tuple[str, ...]:
+def _cells(row: Row, task: str) -> tuple[str, ...]:
     found = row.by_task[task]
     score = formatting.score(found.score, task).line
     coverage = formatting.percent(found.coverage).value
@@ -81,7 +85,7 @@ def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
     """A server of one page, on this machine only; port 0 takes any that is free."""
 
     class OnePage(BaseHTTPRequestHandler):
-        """Knows one address."""
+        """Answers requests for the one page."""
 
         def do_GET(self) -> None:
             """The page, 404, or 421 for a request to somebody else."""
@@ -98,7 +102,7 @@ def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
             self.wfile.write(page)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Requests of one's own browser are no news."""
+            """Logs nothing: requests come from one's own browser."""
 
     return ThreadingHTTPServer((HOST, port), OnePage)
 
@@ -116,17 +120,10 @@ def _parser() -> argparse.ArgumentParser:
         "refused; the page is written without it.",
     )
     add_stores(parser)
-    parser.add_argument(
-        "--out", type=Path, help="file to write (leaderboard.html beside the first store)"
-    )
-    parser.add_argument("--title", default=TITLE, help="of the page (%(default)s)")
-    parser.add_argument(
-        "--last",
-        type=int,
-        metavar="N",
-        help="score the last N evaluations of each run instead of the task's score window, for a "
-        "look at short runs",
-    )
-    parser.add_argument("--serve", action="store_true", help=f"show it on http://{HOST}")
-    parser.add_argument("--port", type=int, default=8000, help="of --serve (%(default)s)")
+    add = parser.add_argument
+    add("--out", type=Path, help="file to write (leaderboard.html beside the first store)")
+    add("--title", default=build.TITLE, help="of the page (%(default)s)")
+    add_last(parser)
+    add("--serve", action="store_true", help=f"show it on http://{HOST}")
+    add("--port", type=int, default=8000, help="of --serve (%(default)s)")
     return parser

@@ -2,14 +2,13 @@
 
 import argparse
 import logging
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from analysis.claims.report import write_reproduction
 from analysis.cli.options import add_stores
 from analysis.figures import FIGURES, draw
 from analysis.leaderboard import build
+from analysis.leaderboard.entries import gather
 from analysis.stats.results import NotEnoughRuns, Results
 from analysis.stats.stores import default_stores
 from explore_suite.cli.console import say
@@ -17,24 +16,39 @@ from explore_suite.errors import UserError
 from explore_suite.files import replace_bytes
 
 
-class Request(NamedTuple):
-    """What a report is made of, and where it goes."""
+def main(arguments: list[str]) -> None:
+    """Writes figures, leaderboard and REPRODUCTION.md; wrong input is a UserError."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    stores, out = options.results or default_stores(), Path(options.out)
+    results = Results.of(*stores)
+    if results.table.empty:
+        where = " and ".join(map(str, stores))
+        raise UserError(f"no runs in {where}: explore-suite train makes one")
+    shown = results.only(options.agents) if options.agents else results
+    try:
+        say("figures")
+        write_figures(shown, out / "figures")
+        say("leaderboard")
+        board = gather(stores, loaded=(results.runs, results.left_out))
+        build.write(board, out / "leaderboard.html", out / "leaderboard.md")
+        say("reproduction")
+        write_reproduction(results.reference(options.preset), out, options.preset)
+    except BrokenPipeError:  # of the reader of our output, not of the folder
+        raise
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror}") from error
+    say(f"written to {out}")
 
-    stores: Sequence[Path]
-    results: Results  # of all stores; figures show its chosen methods
-    preset: str  # whose runs the claims are judged by
-    out: Path
 
-
-def write_figures(request: Request) -> None:
-    """Draws OUT/figures/*.svg and *.png; says which figures lack runs, and removes older ones."""
-    folder = request.out / "figures"
+def write_figures(results: Results, folder: Path) -> None:
+    """Draws FOLDER/*.svg and *.png; says which figures lack runs, and removes older ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    for line in request.results.missing():
+    for line in results.missing():
         say(f"  {line}")
     for index, name in enumerate(FIGURES, start=1):
         try:
-            files = draw(name, request.results)
+            files = draw(name, results)
         except NotEnoughRuns as reason:
             for suffix in ("svg", "png"):
                 (folder / f"{name}.{suffix}").unlink(missing_ok=True)
@@ -45,47 +59,6 @@ def write_figures(request: Request) -> None:
         say(f"  {index}/{len(FIGURES)} {name}")
 
 
-def write_leaderboard(request: Request) -> None:
-    """Writes OUT/leaderboard.md and OUT/leaderboard.html."""
-    build.write(request.stores, request.out)
-
-
-def write_claims(request: Request) -> None:
-    """Writes OUT/REPRODUCTION.md."""
-    write_reproduction(request.results.reference(request.preset), request.out, request.preset)
-
-
-# What a report consists of, in this order.
-OUTPUTS: dict[str, Callable[[Request], None]] = {
-    "figures": write_figures,
-    "leaderboard": write_leaderboard,
-    "reproduction": write_claims,
-}
-
-
-def main(arguments: list[str]) -> None:
-    """Writes every output; wrong input is a UserError."""
-    options = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    stores, out = options.results or default_stores(), Path(options.out)
-    results = Results.of(*stores)
-    if results.table.empty:
-        where = " and ".join(map(str, stores))
-        raise UserError(f"no runs in {where}: explore-suite train makes one")
-    if options.agents:
-        results = results.only(options.agents)
-    request = Request(stores, results, options.preset, out)
-    for name, write in OUTPUTS.items():
-        say(name)
-        try:
-            write(request)
-        except BrokenPipeError:  # of the reader of our output, not of the folder
-            raise
-        except OSError as error:
-            raise UserError(f"cannot write to {out}: {error.strerror}") from error
-    say(f"written to {out}")
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite report",
@@ -94,14 +67,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog="example: explore-suite report --results runs --agents sac sac_deep my-method",
     )
     add_stores(parser)
-    parser.add_argument("--out", default="report", help="folder to write to (%(default)s)")
-    parser.add_argument(
-        "--agents",
-        nargs="+",
-        metavar="METHOD",
-        help="methods in the figures (default: the paper's, and all of your own)",
-    )
-    parser.add_argument(
-        "--preset", default="cpu", help="whose runs the claims are judged by (%(default)s)"
-    )
+    add = parser.add_argument
+    add("--out", default="report", help="folder to write to (%(default)s)")
+    add(
+        "--agents", nargs="+", metavar="METHOD", help="methods in the figures (default: the "
+        "paper's, and all of your own)",
+    )  # fmt: skip
+    add("--preset", default="cpu", help="whose runs the claims are judged by (%(default)s)")
     return parser

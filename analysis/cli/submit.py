@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from analysis.cli.validate import print_report, results_beside, with_conflicts
+from analysis.stats.formatting import count
 from analysis.submissions.check_manifest import mean_score
 from analysis.submissions.read_folder import MANIFEST
-from analysis.submissions.schema import GROUPS, MAX_SEEDS, MIN_SEEDS, digest, run_path
-from analysis.submissions.validate import Report, check, check_runs, replay_traces, validate
+from analysis.submissions.schema import FEWEST_SEEDS, GROUPS, MOST_SEEDS, digest, run_path
+from analysis.submissions.validate import Validation, check, check_runs, replay_traces, validate
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
 from explore_suite.runs.format import TRACES, Run, RunKey
-from explore_suite.runs.store import ResultStore
+from explore_suite.runs.store import DEFAULT_STORE, ResultStore
 
 _EXAMPLE = """example:
-  explore-suite submit my-method --results results/runs --agent my-method --preset external \\
+  explore-suite submit my-method --agent my-method \\
     --name "My Method" --author "A. Person" --contact a.person@example.org \\
     --description "SAC with another bonus." --not-tuned
 then open a pull request that adds the folder as results/submissions/my-method.
@@ -32,11 +33,11 @@ def main(arguments: list[str]) -> int:
     store = ResultStore(options.results)
     tasks = _tasks(store, options)
     seeds = _seeds(store, options, tasks)
-    say(f"{options.agent}: {len(tasks)} tasks x {seeds} seeds of {options.results}")
+    say(f"{options.agent}: {count(len(tasks), 'task')} x {seeds} seeds of {options.results}")
     files = _run_files(store, options, tasks, seeds)
     runs, problems = check_runs(files)
     if problems:
-        return print_report(options.results, Report(None, runs, problems))
+        return print_report(options.results, Validation(None, runs, problems))
     files[MANIFEST] = manifest(options, tasks, seeds, runs, files)
     report = with_conflicts(options.folder, check(files), results_beside(options.folder))
     report = replay_traces(report)
@@ -79,8 +80,8 @@ def manifest(
 def _check_flags(options: argparse.Namespace) -> None:
     if options.folder.exists():
         raise UserError(f"{options.folder} exists; name a new folder")
-    if options.seeds is not None and not MIN_SEEDS <= options.seeds <= MAX_SEEDS:
-        raise UserError(f"--seeds must be {MIN_SEEDS} to {MAX_SEEDS}, got {options.seeds}")
+    if options.seeds is not None and not FEWEST_SEEDS <= options.seeds <= MOST_SEEDS:
+        raise UserError(f"--seeds must be {FEWEST_SEEDS} to {MOST_SEEDS}, got {options.seeds}")
     if options.commit and not options.code:
         raise UserError("--commit goes with --code")
 
@@ -103,8 +104,8 @@ def _seeds(store: ResultStore, options: argparse.Namespace, tasks: Sequence[str]
     """How many seeds from 0 on; by default, as many as the task with most seeds has."""
     if options.seeds is not None:
         return options.seeds
-    seeds = MIN_SEEDS
-    while seeds < MAX_SEEDS and any(_has(store, options, task, seeds) for task in tasks):
+    seeds = FEWEST_SEEDS
+    while seeds < MOST_SEEDS and any(_has(store, options, task, seeds) for task in tasks):
         seeds += 1
     return seeds
 
@@ -130,7 +131,7 @@ def _run_files(
     if missing:
         raise UserError(
             f"runs are missing: {', '.join(missing)}; groups are only taken whole, with the same "
-            f"seeds 0, 1, ... everywhere, at least {MIN_SEEDS} (--groups and --seeds choose)"
+            f"seeds 0, 1, ... everywhere, at least {FEWEST_SEEDS} (--groups and --seeds choose)"
         )
     return files
 
@@ -163,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("folder", type=Path, help="the submission's folder, to be made")
     runs = parser.add_argument_group("which runs")
-    runs.add_argument("--results", type=Path, default=Path("results/runs"), help="the store")
+    runs.add_argument("--results", type=Path, default=DEFAULT_STORE, help="the store (%(default)s)")
     runs.add_argument("--agent", required=True, help="label of the method in the store")
     runs.add_argument("--preset", default="external", help="preset in the store (%(default)s)")
     runs.add_argument(
@@ -175,14 +176,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _describe(group: Any) -> None:
-    group.add_argument("--name", required=True, help="of the method, as the leaderboard shows it")
-    group.add_argument("--author", required=True, action="append", help="once per author")
-    group.add_argument("--description", required=True, help="what it does, in a few sentences")
+    add = group.add_argument
+    add("--name", required=True, help="of the method, as the leaderboard shows it")
+    add("--author", required=True, action="append", help="once per author")
+    add("--description", required=True, help="what it does, in a few sentences")
     tuned = group.add_mutually_exclusive_group(required=True)
     tuned.add_argument("--tuned", action="store_true", help="settings were chosen on these tasks")
     tuned.add_argument("--not-tuned", dest="tuned", action="store_false", help="they were not")
-    group.add_argument("--contact", help="mail address or other way to reach an author")
-    group.add_argument("--paper", help="https address")
-    group.add_argument("--code", help="https address of the method's repository")
-    group.add_argument("--commit", help="its commit that made the runs; goes with --code")
-    group.add_argument("--hardware", help="what they ran on (default: what the headers say)")
+    add("--contact", help="mail address or other way to reach an author")
+    add("--paper", help="https address")
+    add("--code", help="https address of the method's repository")
+    add("--commit", help="its commit that made the runs; goes with --code")
+    add("--hardware", help="what they ran on (default: what the headers say)")

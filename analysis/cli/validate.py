@@ -7,10 +7,12 @@ from pathlib import Path
 
 from analysis.leaderboard.accepted import accept, digests, read_accepted
 from analysis.leaderboard.entries import conflicts_of
+from analysis.stats.formatting import count
+from analysis.stats.stores import published
 from analysis.submissions.replay import MAX_RUNS
 from analysis.submissions.schema import Submission, files_digest, schema_text
 from analysis.submissions.unicode_checks import shown
-from analysis.submissions.validate import Report, replay_traces, validate
+from analysis.submissions.validate import Validation, replay_traces, validate
 from explore_suite.cli.console import say, silence_stdout
 from explore_suite.errors import UserError
 
@@ -48,22 +50,25 @@ def results_beside(folder: Path) -> Path | None:
     """The results among which a folder is to stand.
 
     Those in whose submissions/ it lies, as results/submissions/my-method does, else `results` of
-    the working directory, if there is one.
+    the working directory, else the published ones.
     """
     parent = folder.absolute().parent
     if parent.name == "submissions":
         return parent.parent
-    return Path("results") if Path("results/submissions").is_dir() else None
+    if Path("results/submissions").is_dir():
+        return Path("results")
+    runs = published()
+    return None if runs is None else runs.parent
 
 
-def with_conflicts(folder: Path, report: Report, results: Path | None) -> Report:
+def with_conflicts(folder: Path, report: Validation, results: Path | None) -> Validation:
     """The report of a sound submission with its conflicts with the entries of `results`."""
     if results is None or report.problems:
         return report
     return replace(report, problems=conflicts_of(folder, report, results))
 
 
-def print_report(folder: Path, report: Report) -> int:
+def print_report(folder: Path, report: Validation) -> int:
     """Prints what validation found; returns the exit code, even if the output pipe is closed."""
     found = report.submission
     sound = found is not None and not report.problems
@@ -78,8 +83,8 @@ def print_report(folder: Path, report: Report) -> int:
     return 0 if sound else 1
 
 
-def _sound_lines(folder: Path, found: Submission, report: Report) -> list[str]:
-    size = f"{found.agent}, {len(found.tasks)} tasks x {len(found.seeds)} seeds"
+def _sound_lines(folder: Path, found: Submission, report: Validation) -> list[str]:
+    size = f"{found.agent}, {count(len(found.tasks), 'task')} x {len(found.seeds)} seeds"
     if report.replay is not None:
         verdict = "sound"
         replayed = f"replayed: the traces of {report.replay.replayed} of {len(report.runs)} runs"
@@ -96,14 +101,13 @@ def _sound_lines(folder: Path, found: Submission, report: Report) -> list[str]:
     ]
 
 
-def _problem_lines(folder: Path, report: Report) -> list[str]:
+def _problem_lines(folder: Path, report: Validation) -> list[str]:
     """The problems, each after a space: no line of a log may begin with a stranger's `::`."""
     lines = [f" {problem}" for problem in report.problems]
     if report.replay is not None:  # whose problems these are, then
         lines.append("  `explore-suite doctor` checks that the tasks behave as published here")
-    count = len(report.problems)
-    plural = "s" if count > 1 else ""
-    return [*lines, f"refused: {count} problem{plural} in {shown(str(folder))}"]
+    problems = count(len(report.problems), "problem")
+    return [*lines, f"refused: {problems} in {shown(str(folder))}"]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,19 +119,18 @@ def _parser() -> argparse.ArgumentParser:
         "run, and nothing else is read but the entries that it is to stand beside. Exit code 0 if "
         "it is sound, 1 if not. The rules are in results/README.md.",
     )
-    parser.add_argument("folder", type=Path, nargs="?", help="with its submission.json and runs/")
-    parser.add_argument(
+    add = parser.add_argument
+    add("folder", type=Path, nargs="?", help="with its submission.json and runs/")
+    add(
         "--results", type=Path, help="runs/ and submissions/ to compare with (where the folder "
         "lies, or results/ if there is one)",
     )  # fmt: skip
-    parser.add_argument(
+    add(
         "--no-replay", action="store_true", help="do not play the stored actions (about 0.3 s each)"
     )
-    parser.add_argument(
+    add(
         "--accept", action="store_true", help="for maintainers: replay every run, and note the "
         "submission in accepted.json if it is sound",
     )  # fmt: skip
-    parser.add_argument(
-        "--schema", action="store_true", help="print the JSON Schema of submission.json instead"
-    )
+    add("--schema", action="store_true", help="print the JSON Schema of submission.json instead")
     return parser

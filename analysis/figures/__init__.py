@@ -1,4 +1,7 @@
-"""FIGURES: every figure by file name. A new one is a function of Results and a line here."""
+"""FIGURES: every figure by file name. To add one, write a function of `Results` and a line here.
+
+In: stats. Out: pictures as SVG and PNG, and the styles of methods.
+"""
 
 from collections.abc import Callable
 
@@ -14,7 +17,9 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
     "cost_of_exploring": control.cost_of_exploring,
     "two_q": control.two_q,
     "hallway": control.hallway,
+    "classic": control.classic,
     "other_tasks": control.other_tasks,
+    "grid_learning": grid.learning,
     "grid_warm_start": grid.warm_start,
     "grid_pure_exploration": grid.pure_exploration,
     "grid_states": grid.states,
@@ -22,9 +27,10 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
     "suite_profiles": suite.performance_profiles,
     "suite_aggregates": suite.aggregates,
     "suite_improvement": suite.improvement,
+    "all_methods": suite.all_methods,
 }
 
 
 def draw(name: str, results: Results) -> dict[str, bytes]:
-    """The figure as {"svg": ..., "png": ...}; NotEnoughRuns if the store lacks its runs."""
+    """The figure as {"svg": bytes, "png": bytes}; NotEnoughRuns if its runs are missing."""
     return render(lambda: FIGURES[name](results))

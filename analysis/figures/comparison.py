@@ -1,10 +1,10 @@
-"""The figure of `explore-suite compare`: what one method scores above another, task by task."""
+"""The figure of `explore-suite compare`: score differences of two methods, task by task."""
 
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from analysis.figures import style as look
+from analysis.figures import style
 from analysis.stats.comparison import Answer, TaskComparison
 from explore_suite.tasks import lookup
 
@@ -12,9 +12,9 @@ from explore_suite.tasks import lookup
 def comparison(
     first: str, second: str, tasks: Sequence[TaskComparison], answers: Sequence[Answer]
 ) -> Figure:
-    """Differences of scores with intervals, one row per task, and the answers above."""
-    figure, (axes,) = look.page(1, 1, height=1.2 + 0.28 * len(tasks) + 0.2 * len(answers))
-    colour = look.style(first).colour
+    """Normalised score differences with intervals, one row per task, below the answers."""
+    figure, (axes,) = style.page(1, 1, height=1.2 + 0.28 * len(tasks) + 0.2 * len(answers))
+    colour = style.style(first).colour
     for place, one in enumerate(tasks):
         span = lookup(one.task).best_return - lookup(one.task).random_return
         low, value, high = (
@@ -22,15 +22,15 @@ def comparison(
             for number in (one.difference.low, one.difference.value, one.difference.high)
         )
         axes.plot([low, high], [place, place], color=colour, linewidth=5, alpha=0.35)
-        axes.plot(value, place, color=colour, marker=look.style(first).marker, markersize=4)
+        axes.plot(value, place, color=colour, marker=style.style(first).marker, markersize=4)
         axes.text(1.02, place, f"{one.improvement.value:.0%}", transform=axes.get_yaxis_transform(),
-                  va="center", fontsize=7, color=look.GREY)  # fmt: skip
-    axes.axvline(0, color=look.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
+                  va="center", fontsize=7, color=style.GREY)  # fmt: skip
+    axes.axvline(0, color=style.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(tasks)), [one.task for one in tasks])
     axes.set_ylim(len(tasks) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
-    names = [look.style(method).label for method in (first, second)]
+    names = [style.style(method).label for method in (first, second)]
     axes.set_xlabel(
         f"Normalised score of {names[0]} minus that of {names[1]}, 95 % bootstrap interval.\n"
         "Right: how likely a run of the former beats one of the latter"

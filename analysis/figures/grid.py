@@ -1,4 +1,4 @@
-"""Figures of the grid world: warm start, pure exploration, and what each agent knows."""
+"""Figures of the grid world: warm start, pure exploration, and maps of each agent's values."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from explore_suite.tasks import GRID, lookup
 WARM = ("ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm")
 PURE = ("random", "ddqn_bbe.pure", "ddqn_deep.pure_slow", "ddqn_deep.pure_plain", "ddqn_deep.pure")
 LEARNERS = ("ddqn", "ddqn_bbe", "ddqn_deep")
-# Columns of the state panels: key of `maps` -> title. Visits and the trajectory come first.
+# Columns of the figure `states`: key of the agent's `maps` -> title; after visits and trajectory.
 MAPS = {
     "bonus": "Bonus of the\nmost tried action",
     "exploration_value": "Exploration\nvalue",
@@ -27,22 +27,18 @@ MAPS = {
 }
 
 
+def learning(results: Results) -> Figure:
+    """From nothing: how well each agent does (a), and how much of the grid it visits (b)."""
+    return _two_panels(results, results.shown(LEARNERS), 0, EPISODES)
+
+
 def warm_start(results: Results) -> Figure:
-    """After 20 episodes of a skilled policy: how well each agent does (a), what it visits (b)."""
-    figure, (returns, coverage) = style.page(1, 2, height=2.6)
-    seeds = _draw(returns, results, WARM, "return", WARM_EPISODES)
-    _draw(coverage, results, WARM, "coverage", WARM_EPISODES)
-    style.draw_best(returns, lookup(TASK).best_return)
-    returns.set(title="(a) Return", ylabel=RETURN)
-    _percent(coverage)
-    coverage.set_title("(b) Coverage")
-    figure.supxlabel(f"{EPISODES} after the warm start", fontsize=8)
-    style.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Returns', TASK)}. Mean")
-    return figure
+    """Return (a) and coverage (b) after a warm start of 20 episodes by a scripted expert."""
+    return _two_panels(results, WARM, WARM_EPISODES, f"{EPISODES} after the warm start")
 
 
 def pure_exploration(results: Results) -> Figure:
-    """How fast each way of exploring visits the grid when nothing pays."""
+    """Coverage over training without reward."""
     figure, (axes,) = style.page(1, 1, width=style.COLUMN, height=3.0)
     seeds = _draw(axes, results, PURE, "coverage")
     _percent(axes)
@@ -52,7 +48,7 @@ def pure_exploration(results: Results) -> Figure:
 
 
 def states(results: Results) -> Figure:
-    """One row per agent: visits, last trajectory, and the agent's own maps of the grid."""
+    """Maps of the grid, one row per agent: visits, last trajectory, bonuses and values."""
     found = {agent: results.states(agent, TASK) for agent in LEARNERS}
     rows = {agent: state for agent, state in found.items() if state is not None}
     if not rows:
@@ -75,10 +71,24 @@ def states(results: Results) -> Figure:
     return figure
 
 
+def _two_panels(results: Results, agents: Sequence[str], skip: int, across: str) -> Figure:
+    """Curves of return (a) and coverage (b) from an episode on."""
+    figure, (returns, coverage) = style.page(1, 2, height=2.6)
+    seeds = _draw(returns, results, agents, "return", skip)
+    _draw(coverage, results, agents, "coverage", skip)
+    style.draw_best(returns, lookup(TASK).best_return)
+    returns.set(title="(a) Return", ylabel=RETURN)
+    _percent(coverage)
+    coverage.set_title("(b) Coverage")
+    figure.supxlabel(across, fontsize=8)
+    style.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Returns', TASK)}. Mean")
+    return figure
+
+
 def _draw(
     axes: Axes, results: Results, agents: Sequence[str], column: str, skip: int = 0
 ) -> dict[str, list[int]]:
-    """One line per agent that has runs; their numbers of seeds."""
+    """Draws the curve of each agent that has runs; returns their numbers of seeds."""
     seeds = {}
     for agent in agents:
         line = results.curve(agent, TASK, column, skip)
@@ -123,7 +133,7 @@ def _map(
     *,
     logarithmic: bool = False,
 ) -> None:
-    """A map with its own scale below: agents' values differ by orders of magnitude."""
+    """Draws a map with a colour bar of its own: values differ by orders of magnitude."""
     norm = LogNorm(1, max(2, values.max())) if logarithmic else None
     image = axes.imshow(values, colours, norm, origin="lower", extent=extent, interpolation="none")
     low, high = image.get_clim()
@@ -142,7 +152,7 @@ def _map(
 def _trajectory(
     axes: Axes, path: np.ndarray, visits: np.ndarray, extent: tuple[float, float, float, float]
 ) -> None:
-    """The states of the last training episode over the ground that all have covered."""
+    """Draws the last training episode over the states visited in all of training."""
     axes.imshow(visits > 0, "Greys", vmin=0, vmax=6, origin="lower", extent=extent)
     axes.plot(path[:, 1], path[:, 0], color=style.STYLES["ddqn_deep"].colour, linewidth=1)
     axes.plot(*path[-1, ::-1], color=style.STYLES["sac_bbe"].colour, marker="o", markersize=3)

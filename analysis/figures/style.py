@@ -1,6 +1,7 @@
-"""How figures look: one style per agent everywhere, one page width, the same bytes each time."""
+"""The style of all figures: one style per method, fixed page widths, reproducible bytes."""
 
 import io
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,13 +15,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from analysis.stats import formatting
 from analysis.stats.intervals import MIN_SEEDS
 from analysis.stats.methods import METHODS
 
 WIDTH = 7.0  # inches: two columns of a paper
 COLUMN = 3.4  # inches: one column
-GREY = "#6b6b6b"  # what is not data
+GREY = "#6b6b6b"  # for axes, notes and reference lines
 BAR_ALPHA = 0.8
+# An id of matplotlib's that ends in a hash, where it is given and wherever it is used.
+_HASHED_ID = re.compile(rb'(\bid="|href="#|url\(#)([A-Za-z]\w*?)[0-9a-f]{10}(?=["\)])')
+_LONG_NUMBER = re.compile(rb"scale\([^)]*\)|-?\d+\.\d{4,6}\b")  # scales of letters stay exact
 
 RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
@@ -37,20 +42,20 @@ RC: dict[Any, Any] = {
 
 
 class Style(NamedTuple):
-    """How an agent is drawn."""
+    """How a method is drawn."""
 
     label: str
-    colour: str  # Okabe and Ito's, told apart by colour-blind readers
-    line: Any  # matplotlib's linestyle
+    colour: str  # Okabe and Ito's palette, distinguishable by colour-blind readers
+    line: Any  # matplotlib linestyle
     marker: str
 
 
 _DASH = (0, (5, 1.5))
 _DASH_DOT = (0, (5, 1.2, 1.2, 1.2))
 _DOTS = (0, (1.3, 1))
-_COLUMN_SPACING = 1.8  # of legends, in heights of their letters
-# What a method adds to its learner decides its colour.
-_LOOKS = {
+_COLUMN_SPACING = 1.8  # of legends, in font sizes
+# The colour shows what a method adds to SAC or DDQN.
+_STYLES = {
     "random": ("#999999", _DOTS, "x"),
     "sac": ("#404040", _DASH, "o"),
     "sac_bbe": ("#D55E00", _DASH_DOT, "s"),
@@ -62,62 +67,64 @@ _LOOKS = {
     "ddqn_deep.pure_slow": ("#CC79A7", _DASH, "v"),
     "ddqn_deep.pure_plain": ("#56B4E9", (0, (3, 1, 1, 1, 1, 1)), "^"),
 }
-# A variant of a method looks like it, unless it has a look of its own.
+# A variant has the style of its method, unless it is in _STYLES itself.
 STYLES = {
-    label: Style(name, *_LOOKS.get(label, _LOOKS[label.partition(".")[0]]))
+    label: Style(name, *(_STYLES.get(label) or _STYLES[label.partition(".")[0]]))
     for label, name in METHODS.items()
+    if label.partition(".")[0] in _STYLES
 }
-# For methods of others, chosen by a hash of their label: no guest changes another's colour.
-_GUEST_COLOURS = (
+# For all other methods, chosen by a hash of the label: a new method changes no other's style.
+_USER_COLOURS = (
     "#E69F00", "#8C510A", "#5E3C99", "#1B7837", "#B2182B", "#01665E", "#C51B7D", "#4D4D00",
     "#2166AC", "#7F3B08", "#35978F", "#AA4499",
 )  # fmt: skip
-_GUEST_MARKERS = "PX*hpdv<>"
-_GUEST_LINES = ("-", _DASH, _DASH_DOT, _DOTS)
+_USER_MARKERS = "PX*hpdv<>"
+_USER_LINES = ("-", _DASH, _DASH_DOT, _DOTS)
 
 
 def style(method: str) -> Style:
-    """A method's style, which depends on its label alone."""
+    """The style of a method, a function of its label alone."""
     if method in STYLES:
         return STYLES[method]
     number = zlib.crc32(method.encode())
-    number, colour = divmod(number, len(_GUEST_COLOURS))
-    number, line = divmod(number, len(_GUEST_LINES))
-    marker = number % len(_GUEST_MARKERS)
-    return Style(method, _GUEST_COLOURS[colour], _GUEST_LINES[line], _GUEST_MARKERS[marker])
+    number, colour = divmod(number, len(_USER_COLOURS))
+    number, line = divmod(number, len(_USER_LINES))
+    marker = number % len(_USER_MARKERS)
+    name = METHODS.get(method, method)
+    return Style(name, _USER_COLOURS[colour], _USER_LINES[line], _USER_MARKERS[marker])
 
 
 def page(
     rows: int, columns: int, *, width: float = WIDTH, height: float
 ) -> tuple[Figure, list[Axes]]:
-    """A figure and its panels in reading order."""
+    """A figure and its panels, row by row."""
     figure = Figure(figsize=(width, height), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
     return figure, list(panels.flat)
 
 
-def draw_band(axes: Axes, line: pd.DataFrame, look: Style, x: str, y: str) -> None:
-    """A line and, where there is one, its interval."""
-    # Above the axis and unclipped: an agent that earns nothing is still to be seen.
-    axes.plot(line[x], line[y], color=look.colour, linestyle=look.line, clip_on=False, zorder=3)
-    axes.fill_between(line[x], line.low, line.high, color=look.colour, alpha=0.18, linewidth=0)
+def draw_band(axes: Axes, line: pd.DataFrame, style: Style, x: str, y: str) -> None:
+    """Draws a curve and, where it has one, its interval."""
+    # Above the axis and unclipped, so that a curve of zeros is visible.
+    axes.plot(line[x], line[y], color=style.colour, linestyle=style.line, clip_on=False, zorder=3)
+    axes.fill_between(line[x], line.low, line.high, color=style.colour, alpha=0.18, linewidth=0)
 
 
 def count_episodes(axes: Axes) -> None:
-    """An axis of episodes, from 0 to the last one drawn."""
+    """Makes the x axis one of episodes, from 0 to the last one drawn."""
     axes.margins(x=0)
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
 
 
 def draw_best(axes: Axes, best: float) -> None:
-    """The best return known or its bound, and room above it."""
+    """Draws a dashed line at the best return (known or bound), with space above it."""
     axes.axhline(best, color=GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_ylim(0, 1.05 * best)
 
 
 def draw_nothing(axes: Axes, why: str = "no curve yet") -> None:
-    """An empty panel that says so."""
+    """Writes into an empty panel why it is empty."""
     axes.set_xticks([])
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)
 
@@ -130,7 +137,7 @@ def legend(
     kind: str = "line",
     columns: int = 5,
 ) -> None:
-    """Above the figure: what is drawn, over how many seeds, and a line, point or bar per method."""
+    """Draws the legend above the figure: caption and seeds, and a line, point or bar per method."""
     alike = len({number for numbers in seeds.values() for number in numbers}) == 1
     handles = [
         _handle(style(agent), "" if alike else f" ({count(numbers)})", kind)
@@ -144,7 +151,7 @@ def legend(
 
 
 def _columns_that_fit(figure: Figure, handles: list[Artist], most: int) -> int:
-    """As many as the page is wide enough for: labels with numbers of seeds are long."""
+    """The largest number of legend columns, up to `most`, that fits the width of the figure."""
     for columns in range(most, 1, -1):
         trial = figure.legend(handles=handles, ncols=columns, columnspacing=_COLUMN_SPACING)
         width = trial.get_window_extent().width
@@ -155,7 +162,7 @@ def _columns_that_fit(figure: Figure, handles: list[Artist], most: int) -> int:
 
 
 def caption(what: str, seeds: Sequence[int]) -> str:
-    """What is drawn, over how many seeds, with which interval."""
+    """Caption of a figure: what is drawn, over how many seeds, with which interval."""
     over = count(seeds) if min(seeds) == max(seeds) else "seeds"
     if max(seeds) < MIN_SEEDS:
         return f"{what} over {over}, too few for an interval"
@@ -164,30 +171,48 @@ def caption(what: str, seeds: Sequence[int]) -> str:
 
 
 def count(seeds: Sequence[int]) -> str:
-    """1 seed, 8 seeds, 5-8 seeds."""
+    """Numbers of seeds as text: "1 seed", "8 seeds" or "5–8 seeds"."""
     low, high = min(seeds), max(seeds)
-    number = f"{low}" if low == high else f"{low}–{high}"
-    return f"{number} seed{'' if high == 1 else 's'}"
+    return formatting.count(low, "seed") if low == high else f"{low}–{high} seeds"
 
 
-def _handle(look: Style, suffix: str, kind: str) -> Artist:
-    label = look.label + suffix
+def _handle(style: Style, suffix: str, kind: str) -> Artist:
+    label = style.label + suffix
     if kind == "bar":
-        return Patch(facecolor=look.colour, alpha=BAR_ALPHA, label=label)
+        return Patch(facecolor=style.colour, alpha=BAR_ALPHA, label=label)
     if kind == "point":
-        return Line2D([], [], color=look.colour, label=label, linestyle="", marker=look.marker,
+        return Line2D([], [], color=style.colour, label=label, linestyle="", marker=style.marker,
                       markersize=4)  # fmt: skip
-    return Line2D([], [], color=look.colour, label=label, linestyle=look.line)
+    return Line2D([], [], color=style.colour, label=label, linestyle=style.line)
 
 
 def render(make: Callable[[], Figure]) -> dict[str, bytes]:
-    """The figure that `make` returns, as SVG and PNG: the same bytes for the same numbers."""
+    """Renders the figure that `make` returns as SVG and PNG; equal figures give equal bytes."""
     with matplotlib.rc_context(RC):
         figure = make()
-        return {
-            "svg": _bytes(figure, "svg", {"Date": None, "Creator": "explore-suite"}),
-            "png": _bytes(figure, "png", {"Software": None}),
-        }
+        svg = _bytes(figure, "svg", {"Date": None, "Creator": "explore-suite"})
+        return {"svg": _portable(svg), "png": _bytes(figure, "png", {"Software": None})}
+
+
+def _portable(svg: bytes) -> bytes:
+    """The same picture in bytes that all machines agree on.
+
+    The last bits of coordinates differ between machines. Matplotlib rounds to 6 digits, but some
+    lie half-way between two of these; rounded to 3 digits after that, all agree. It also names clip
+    paths by a hash of unrounded coordinates: such names are numbered in order of appearance.
+    """
+    numbers: dict[bytes, int] = {}
+
+    def rounded(found: re.Match[bytes]) -> bytes:
+        number = found[0]
+        return number if number.startswith(b"scale") else f"{float(number):.3f}".encode()
+
+    def renamed(found: re.Match[bytes]) -> bytes:
+        before, kind = found.groups()
+        hashed = found[0].removeprefix(before)
+        return b"%s%s%d" % (before, kind, numbers.setdefault(hashed, 1 + len(numbers)))
+
+    return _HASHED_ID.sub(renamed, _LONG_NUMBER.sub(rounded, svg))
 
 
 def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:

@@ -1,4 +1,4 @@
-"""The leaderboard: who is on it, rows and ranks, as Markdown and as one HTML page.
+"""The leaderboard: its methods, their rows and ranks, as Markdown and as one HTML page.
 
 In: stats, figure styles and accepted submissions. Out: the files that people read.
 """

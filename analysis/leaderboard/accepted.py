@@ -1,9 +1,9 @@
 """Which submissions maintainers have accepted, in order: `results/accepted.json`.
 
-Whoever was accepted first keeps a label, a name or rows that another claims, too. An entry counts
-as long as its run files are those that were accepted: `files` is the digest of all of them, and
-`replayed` whether the traces of every run were replayed. It is written by `explore-suite validate
-FOLDER --accept`, once a submission is merged:
+If two submissions claim the same label, name or rows, the one accepted first keeps them. An entry
+counts as long as its run files are those that were accepted: `files` is the digest of all of them,
+and `replayed` whether the traces of every run were replayed. It is written by `explore-suite
+validate FOLDER --accept`, once a submission is merged:
 
     {"my-method": {"files": "<SHA-256>", "when": "2026-01-31", "replayed": true}}
 
@@ -59,7 +59,7 @@ def seniority(accepted: dict[str, Acceptance], submission: Submission) -> int | 
 
 
 def accept(results: Path, submission: Submission, when: str, *, replayed: bool) -> None:
-    """Notes a submission as accepted: at the end if it is new or changed, else where it stands."""
+    """Records a submission as accepted; new and changed ones come last."""
     accepted = read_accepted(results)
     held = acceptance(accepted, submission)
     if held is None:
@@ -72,7 +72,7 @@ def accept(results: Path, submission: Submission, when: str, *, replayed: bool) 
 
 
 def read_registry(path: Path, model: type[Model]) -> dict[str, Model]:
-    """What maintainers noted, by label; nothing if there is no such file."""
+    """The entries of a JSON file that maintainers keep, by label; none if there is no file."""
     try:
         values = strict_json(path.read_bytes())
         return TypeAdapter(dict[Label, model]).validate_python(values)  # type: ignore[valid-type]
@@ -81,6 +81,6 @@ def read_registry(path: Path, model: type[Model]) -> dict[str, Model]:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except ValidationError as error:
-        raise UserError(f"{path}: {check_headers.complaints(error)[0]}") from error
+        raise UserError(f"{path}: {check_headers.type_problems(error)[0]}") from error
     except ValueError as error:
         raise UserError(f"{path} is not readable JSON: {error}") from error

@@ -9,20 +9,20 @@ from analysis.submissions.duplicate_runs import matches, scored_rows
 from analysis.submissions.unicode_checks import skeleton
 
 
-class Claim(NamedTuple):
-    """What an entry claims for itself alone."""
+class Candidate(NamedTuple):
+    """An entry, or what would be one, with what it may share with no other."""
 
     label: str
     name: str
     runs: list[StoredRun]
-    standing: tuple[bool, int] | None = None  # the lower one stays; None: below all others
+    standing: tuple[bool, int] | None = None  # smaller is verified or older and stays; None is last
 
 
-# Indices of two claims, and why one of them is refused: a format of `mine` and of `other`.
+# Indices of two candidates, and why one of them is refused: a format of `mine` and of `other`.
 Conflict = tuple[int, int, str]
 
 
-def conflicts(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, list[str]]:
+def conflicts(ours: Sequence[Candidate], submitted: Sequence[Candidate]) -> dict[str, list[str]]:
     """Label -> reasons for which a submission is refused.
 
     In a conflict ours stay, and of two submissions the one of better standing does, so that no copy
@@ -32,11 +32,11 @@ def conflicts(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, li
     found: dict[str, list[str]] = defaultdict(list)
     if not submitted:
         return found
-    everyone, reasons = [*ours, *submitted], defaultdict(list)
+    candidates, reasons = [*ours, *submitted], defaultdict(list)
     for rule in (_labels, _names, _rows):
-        for first, second, reason in rule(everyone):
+        for first, second, reason in rule(candidates):
             reasons[first, second].append(reason)
-    ranks = [_rank(place, claim, len(ours)) for place, claim in enumerate(everyone)]
+    ranks = [_rank(place, candidate, len(ours)) for place, candidate in enumerate(candidates)]
     beaten: set[int] = set()  # by one of better standing
     for pair in sorted(reasons, key=lambda pair: sorted((ranks[pair[0]], ranks[pair[1]]))):
         stays, goes = sorted(pair, key=lambda place: ranks[place])
@@ -47,38 +47,38 @@ def conflicts(ours: Sequence[Claim], submitted: Sequence[Claim]) -> dict[str, li
             beaten.add(goes)
         for mine, other in ((stays, goes), (goes, stays))[not tied :]:
             if mine >= len(ours):
-                found[everyone[mine].label] += [
-                    reason.format(mine=everyone[mine], other=everyone[other].label)
+                found[candidates[mine].label] += [
+                    reason.format(mine=candidates[mine], other=candidates[other].label)
                     for reason in reasons[pair]
                 ]
     return found
 
 
-def _rank(place: int, claim: Claim, ours: int) -> tuple[int, bool, int]:
+def _rank(place: int, candidate: Candidate, ours: int) -> tuple[int, bool, int]:
     """Ours first, then submissions by their standing, then those without one, as equals."""
     if place < ours:
         return 0, False, 0
-    return (2, False, 0) if claim.standing is None else (1, *claim.standing)
+    return (2, False, 0) if candidate.standing is None else (1, *candidate.standing)
 
 
-def _labels(everyone: Sequence[Claim]) -> Iterator[Conflict]:
-    for first, second in _equal(everyone, lambda claim: {skeleton(claim.label)}):
+def _labels(candidates: Sequence[Candidate]) -> Iterator[Conflict]:
+    for first, second in _equal(candidates, lambda candidate: {skeleton(candidate.label)}):
         yield first, second, "the label {mine.label} is taken by {other}; choose another"
 
 
-def _names(everyone: Sequence[Claim]) -> Iterator[Conflict]:
+def _names(candidates: Sequence[Candidate]) -> Iterator[Conflict]:
     """Names that look like another's name or label; equal labels are a conflict of their own."""
-    labels = [skeleton(claim.label) for claim in everyone]
+    labels = [skeleton(candidate.label) for candidate in candidates]
     for first, second in _equal(
-        everyone, lambda claim: {skeleton(claim.name), skeleton(claim.label)}
+        candidates, lambda candidate: {skeleton(candidate.name), skeleton(candidate.label)}
     ):
         if labels[first] != labels[second]:
             yield first, second, "its name looks like that of {other}; choose another"
 
 
-def _rows(everyone: Sequence[Claim]) -> Iterator[Conflict]:
+def _rows(candidates: Sequence[Candidate]) -> Iterator[Conflict]:
     """The first copied run of each two entries."""
-    owned = [(owner, run) for owner, claim in enumerate(everyone) for run in claim.runs]
+    owned = [(owner, run) for owner, candidate in enumerate(candidates) for run in candidate.runs]
     seen = set()
     scored = [scored_rows(run.header.task, run.header.seed, run.rows) for _, run in owned]
     for match in matches(scored):
@@ -91,12 +91,12 @@ def _rows(everyone: Sequence[Claim]) -> Iterator[Conflict]:
 
 
 def _equal(
-    everyone: Sequence[Claim], keys: Callable[[Claim], set[str]]
+    candidates: Sequence[Candidate], keys: Callable[[Candidate], set[str]]
 ) -> Iterator[tuple[int, int]]:
-    """Indices of any two claims with a key in common, each pair once."""
+    """Indices of any two candidates with a key in common, each pair once."""
     seen: dict[str, list[int]] = defaultdict(list)
-    for place, claim in enumerate(everyone):
-        earlier = {other for key in keys(claim) for other in seen[key]}
+    for place, candidate in enumerate(candidates):
+        earlier = {other for key in keys(candidate) for other in seen[key]}
         yield from ((other, place) for other in sorted(earlier))
-        for key in keys(claim):
+        for key in keys(candidate):
             seen[key].append(place)

@@ -1,7 +1,7 @@
-"""Who is on the leaderboard: the methods of some stores, and the sound submissions beside these.
+"""Collects the methods of the leaderboard: those of some stores, and the sound submissions.
 
 A submission is a folder of `submissions/` next to a store, named like its label. One with a
-problem is left out as a whole, and its problems are reported to whoever writes the page. Of two in
+problem is left out as a whole, and its problems are printed when the page is written. Of two in
 conflict the verified one stays, else the one accepted earlier (`accepted.json`). Nothing is
 replayed here: an entry is replay-checked if `accepted.json` says so, and verified if
 `verified.json`, next to the store too, does. Both badges are lost with any change of a run file,
@@ -11,12 +11,11 @@ for `files` is the digest of all of them that `explore-suite validate` prints:
                    "files": "<SHA-256>"}}
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from analysis.leaderboard.accepted import (
@@ -28,13 +27,13 @@ from analysis.leaderboard.accepted import (
     read_registry,
     seniority,
 )
-from analysis.leaderboard.conflicts import Claim, conflicts
+from analysis.leaderboard.conflicts import Candidate, conflicts
 from analysis.stats.methods import METHODS, ordered
 from analysis.stats.results import Results
-from analysis.stats.tables import StoredRun, episode_table, load, run_scores
+from analysis.stats.tables import StoredRun, load
 from analysis.submissions.schema import Digest, Submission, Text, files_digest
 from analysis.submissions.unicode_checks import shown
-from analysis.submissions.validate import Report, validate
+from analysis.submissions.validate import Validation, validate
 from explore_suite.errors import UserError
 from explore_suite.runs.format import Run
 from explore_suite.runs.store import LeftOut
@@ -45,7 +44,7 @@ SUBMITTED = "submitted"  # origin of runs of a submission
 LENGTHS = 2  # curves are drawn up to so many times the end of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
-_VARIANTS = {"warm": "warm start", "pure": "exploration only", "fast": "fast targets"}
+_VARIANT_NAMES = {"warm": "warm start", "pure": "exploration only", "fast": "fast targets"}
 
 
 class Verification(BaseModel):
@@ -60,7 +59,7 @@ class Verification(BaseModel):
 
 @dataclass(frozen=True)
 class Entry:
-    """One method: how it is called and what its numbers rest on."""
+    """One method: its label and name, and what its numbers rest on."""
 
     label: str  # of the method
     name: str
@@ -69,17 +68,24 @@ class Entry:
     agent: str = ""  # the label in the headers of its runs
     submission: Submission | None = None
     verification: Verification | None = None
+    accepted: str = ""  # when a maintainer accepted the submission, if one has
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is more than the random actions that scores are measured from."""
+        return self.submission is not None or self.agent != "random"
 
 
 @dataclass(frozen=True)
 class Board:
-    """Everything the leaderboard shows, and what was refused."""
+    """Everything that the leaderboard shows, and why submissions were refused."""
 
     runs: list[StoredRun]
     entries: dict[str, Entry]  # by label, in the order of all legends
     refused: list[str]
     last: int | None = None  # scores are of each run's last evaluations, not of the score windows
     left_out: Sequence[LeftOut] = ()  # runs of the stores that cannot be used
+    hours: Mapping[tuple[str, str], float] = field(default_factory=dict)  # core-hours: label, task
 
     @cached_property
     def results(self) -> Results:
@@ -94,7 +100,7 @@ class Board:
 
     @cached_property
     def versions(self) -> dict[str, dict[str, str]]:
-        """By label: package -> version of its runs, all of them if they differ."""
+        """By label: package -> version in its runs; all versions if they differ."""
         found: dict[str, dict[str, set[str]]] = {}
         for run in self.runs:
             mine = found.setdefault(run.method, {short: set() for short in PACKAGES})
@@ -107,29 +113,53 @@ class Board:
         }
 
 
-def gather(stores: Sequence[Path | str], last: int | None = None) -> Board:
-    """The stores' runs and the submissions beside them; a UserError without a run of a store."""
-    whole, left_out = load(stores)
+def gather(
+    stores: Sequence[Path | str],
+    last: int | None = None,
+    loaded: tuple[Sequence[StoredRun], Sequence[LeftOut]] | None = None,
+) -> Board:
+    """Reads the runs of the stores and the submissions beside them; a UserError without runs.
+
+    `last` is explained in `run_scores`. `loaded` is what `load` returned for these stores, if they
+    were read before.
+    """
+    whole, left_out = loaded or load(stores)
     if not whole and left_out:
         raise UserError(f"no run in {_listed(stores)} can be used: {left_out[0].why}")
     if not whole:
         raise UserError(f"no runs in {_listed(stores)}: explore-suite train makes one")
-    runs = [_drawn_part(run, last) for run in whole]
+    runs = list(whole)
     entries = _own_entries(runs)
     refused: list[str] = []
     for folder in dict.fromkeys(Path(store).resolve().parent for store in stores):
         accepted = read_accepted(folder)
-        sound, problems = _sound(folder, last, accepted)
+        sound, problems = _sound(folder, accepted)
         refused += problems
-        claims = [_claim(entry, found, accepted) for entry, found in sound]
-        against = conflicts(_our_claims(runs), claims)
+        candidates = [_candidate(entry, found, accepted) for entry, found in sound]
+        against = conflicts(_our_candidates(runs), candidates)
         for entry, found in sound:
             refused += [f"{entry.label}: {problem}" for problem in against.get(entry.label, ())]
             if entry.label not in against:
                 entries[entry.label] = entry
                 runs += found
     ranked = {label: entries[label] for label in ordered(entries)}
-    return Board(runs, ranked, refused, last, left_out)
+    drawn = [drawn_part(run, last) for run in runs]
+    return Board(drawn, ranked, refused, last, left_out, _core_hours(runs))
+
+
+def _core_hours(runs: Iterable[StoredRun]) -> dict[tuple[str, str], float]:
+    """By method and task: hours of all runs, times the threads of each; of all their episodes."""
+    found: dict[tuple[str, str], float] = {}
+    for run in runs:
+        key = run.method, lookup(run.header.task).name
+        seconds = run.rows[-1].seconds if run.rows else 0.0
+        found[key] = found.get(key, 0.0) + run.header.threads * seconds / 3600
+    return found
+
+
+def method_classes(board: Board) -> dict[str, str]:
+    """By label: the class that gives a method its colour."""
+    return {label: f"method-{index}" for index, label in enumerate(board.entries)}
 
 
 def _own_entries(runs: Iterable[StoredRun]) -> dict[str, Entry]:
@@ -146,8 +176,8 @@ def _listed(stores: Sequence[Path | str]) -> str:
     return " and ".join(map(str, stores))
 
 
-def conflicts_of(folder: Path, report: Report, results: Path) -> list[str]:
-    """Why a sound submission cannot stand beside the runs and the submissions of `results`."""
+def conflicts_of(folder: Path, report: Validation, results: Path) -> list[str]:
+    """Why a sound submission conflicts with the runs and submissions of `results`, a line each."""
     if report.submission is None:
         return []
     accepted = read_accepted(results)
@@ -155,20 +185,21 @@ def conflicts_of(folder: Path, report: Report, results: Path) -> list[str]:
     runs = load([store])[0] if store.is_dir() else []
     checks = read_registry(results / "verified.json", Verification)
     mine = _entry(report.submission, report.runs, accepted, checks)
-    others, _ = _sound(results, None, accepted, skip=mine.label)  # which it is to replace, or is
+    others, _ = _sound(results, accepted, skip=mine.label)  # which it is to replace, or is
     own = [_submitted(folder, run) for run in report.runs]
-    claims = [_claim(entry, found, accepted) for entry, found in [(mine, own), *others]]
-    unfit = _unfit(folder, report.submission, own) if _is_beside(folder, results) else []
-    return [*unfit, *conflicts(_our_claims(runs), claims).get(mine.label, [])]
+    candidates = [_candidate(entry, found, accepted) for entry, found in [(mine, own), *others]]
+    misnamed = _misnamed(folder, report.submission) if _is_beside(folder, results) else []
+    return [*misnamed, *conflicts(_our_candidates(runs), candidates).get(mine.label, [])]
 
 
 def shown_name(method: str) -> str:
-    """How a method of a store is shown: the name of a reference method, its variant in words."""
+    """The name of a method of a store: that of the reference method, its variant in words."""
     label, space, bracket = method.partition(" (")
     known = METHODS.get(label, label)
     variant = setting(label)
-    words = f"{known} ({_VARIANTS[variant]})" if "." in label and variant in _VARIANTS else known
-    return f"{words}{space}{bracket}"
+    if "." in label and variant in _VARIANT_NAMES:
+        known = f"{known} ({_VARIANT_NAMES[variant]})"
+    return f"{known}{space}{bracket}"
 
 
 def setting(label: str) -> str:
@@ -179,21 +210,22 @@ def setting(label: str) -> str:
     return "pure" if label == "random" or variant.startswith("pure") else variant
 
 
-def _our_claims(runs: Sequence[StoredRun]) -> list[Claim]:
+def _our_candidates(runs: Sequence[StoredRun]) -> list[Candidate]:
     """Labels and names of the reference methods, with a run or not, and of the stores' others."""
     labels = dict.fromkeys([*METHODS, *(run.method for run in runs)])
     return [
-        Claim(label, shown_name(label), [run for run in runs if run.method == label])
+        Candidate(label, shown_name(label), [run for run in runs if run.method == label])
         for label in labels
     ]
 
 
-def _claim(entry: Entry, runs: list[StoredRun], accepted: dict[str, Acceptance]) -> Claim:
-    """What an entry wants for itself: the verified before the accepted, the older before others."""
-    assert entry.submission is not None, "only submissions claim"
+def _candidate(entry: Entry, runs: list[StoredRun], accepted: dict[str, Acceptance]) -> Candidate:
+    """An entry with its standing: verified before accepted, accepted earlier before later."""
+    assert entry.submission is not None, "entries of submissions"
     place, verified = seniority(accepted, entry.submission), entry.verification is not None
     standing = (not verified, len(accepted) if place is None else place)
-    return Claim(entry.label, entry.name, runs, standing if verified or place is not None else None)
+    known = verified or place is not None
+    return Candidate(entry.label, entry.name, runs, standing if known else None)
 
 
 def _is_beside(folder: Path, results: Path) -> bool:
@@ -201,7 +233,7 @@ def _is_beside(folder: Path, results: Path) -> bool:
 
 
 def _sound(
-    folder: Path, last: int | None, accepted: dict[str, Acceptance], skip: str | None = None
+    folder: Path, accepted: dict[str, Acceptance], skip: str | None = None
 ) -> tuple[list[tuple[Entry, list[StoredRun]]], list[str]]:
     """The submissions that are sound by themselves, and the problems of the others."""
     sound, refused = [], []
@@ -211,9 +243,9 @@ def _sound(
             continue
         report = validate(path, digests(accepted))
         submission, problems = report.submission, report.problems
-        runs = [_drawn_part(_submitted(path, run), last) for run in report.runs]
+        runs = [_submitted(path, run) for run in report.runs]
         if submission is not None and not problems:
-            problems = list(_unfit(path, submission, runs))
+            problems = _misnamed(path, submission)
         if submission is None or problems:
             refused += [f"{shown(path.name)}: {problem}" for problem in problems]
         else:
@@ -236,8 +268,8 @@ def _submitted(folder: Path, run: Run) -> StoredRun:
     return StoredRun(run.header.agent, SUBMITTED, folder / "runs", run.header, run.rows)
 
 
-def _drawn_part(run: StoredRun, last: int | None) -> StoredRun:
-    """A whole run up to the end of its curve: what is never drawn need not be computed or kept."""
+def drawn_part(run: StoredRun, last: int | None) -> StoredRun:
+    """A whole run, cut where its curve ends: later episodes are neither drawn nor computed."""
     spec, budget = lookup(run.header.task), run.header.episodes
     drawn = LENGTHS * spec.score_window[1] + spec.smoothing  # smoothing looks ahead
     if last is not None or budget <= drawn or len(run.rows) != 2 * budget:
@@ -246,22 +278,10 @@ def _drawn_part(run: StoredRun, last: int | None) -> StoredRun:
     return replace(run, header=replace(run.header, episodes=drawn), rows=kept)
 
 
-def _unfit(path: Path, submission: Submission, runs: list[StoredRun]) -> Iterator[str]:
-    """What keeps a sound submission off this leaderboard, whoever else is on it."""
-    if submission.agent != path.name:
-        yield f"the folder must be named like its label, {submission.agent}"
-    if not _computable(runs):
-        yield "its scores, coverage or seconds cannot be computed"
-
-
-def _computable(runs: list[StoredRun]) -> bool:
-    """Whether the numbers of all runs, and so their means, are finite."""
-    with np.errstate(all="ignore"):  # what overflows is found by what becomes of it
-        try:
-            scores = run_scores(episode_table(runs))[["normalised", "coverage", "seconds"]]
-        except (ArithmeticError, ValueError):
-            return False
-        return bool(np.isfinite(scores.to_numpy(dtype=float).sum(axis=0)).all())
+def _misnamed(path: Path, submission: Submission) -> list[str]:
+    """The problem of a folder with another name than the label of its submission, if it has it."""
+    right = path.name == submission.agent
+    return [] if right else [f"the folder must be named like its label, {submission.agent}"]
 
 
 def _entry(
@@ -273,7 +293,8 @@ def _entry(
     label, name = submission.agent, submission.name
     preset = runs[0].header.preset if runs else ""
     check, held = verified.get(label), acceptance(accepted, submission)
+    when = held.when if held else ""
     if check is not None and check.files == files_digest(submission.files):
-        return Entry(label, name, VERIFIED, preset, label, submission, check)
+        return Entry(label, name, VERIFIED, preset, label, submission, check, when)
     badge = REPLAY_CHECKED if held is not None and held.replayed else SELF_REPORTED
-    return Entry(label, name, badge, preset, label, submission)
+    return Entry(label, name, badge, preset, label, submission, accepted=when)

@@ -1,50 +1,81 @@
-"""The leaderboard as one HTML file that opens from disk: no request leaves it, no name is markup.
+"""The leaderboard as one HTML file that works from disk, without a network.
 
-Names of strangers reach the page as escaped text, as escaped attributes and as JSON in which Jinja2
-encodes `<`, `>`, `&` and `'`. Its policy lets only the scripts and styles of `page/` run, by hash.
+Texts of submissions reach the page as escaped text, as escaped attributes and as JSON in which
+Jinja2 encodes `<`, `>`, `&` and `'`. Its policy lets only the scripts and styles of `page/` run, by
+hash.
 """
 
 import base64
 import hashlib
-import logging
-import math
 from collections.abc import Sequence
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import matplotlib
 import numpy as np
-import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
-from matplotlib.colors import to_hex
 
 from analysis.figures.style import style
-from analysis.leaderboard.entries import LENGTHS, PACKAGES, Board
-from analysis.leaderboard.rows import Row, sections
+from analysis.leaderboard import scatter
+from analysis.leaderboard.charts import DRAWN, MAX_SINGLE_SEEDS, charts, heat_maps, ramp
+from analysis.leaderboard.descriptions import describe
+from analysis.leaderboard.entries import (
+    LENGTHS,
+    REPLAY_CHECKED,
+    SELF_REPORTED,
+    VERIFIED,
+    Board,
+    method_classes,
+    shown_name,
+)
+from analysis.leaderboard.provenance import core_hours, provenance
+from analysis.leaderboard.rows import Row, search, sections
+from analysis.leaderboard.story import story
 from analysis.stats import formatting
 from analysis.stats.curves import width
-from explore_suite.errors import UserError
-from explore_suite.tasks import TASKS, TaskSpec, lookup
+from analysis.stats.methods import ordered
+from analysis.stats.stores import LOCAL, REFERENCE
+from explore_suite.tasks import CONTROL_PAIRS, TASKS, TaskSpec
 
-_log = logging.getLogger(__name__)
-_SHADES = 24  # of the heat maps
-_DIGITS = {"return": 2, "coverage": 4}  # of the curves
-_SCRIPTS = ("start.js", "tables.js", "paths.js", "chart.js", "heat.js", "filters.js")
+_SCRIPTS = (
+    "start.js", "tables.js", "paths.js", "chart.js", "heat.js", "scatter.js", "filters.js",
+)  # fmt: skip
 _TEMPLATES = ("macros.html", "page.html")
-_GROUPS = {
-    "control": "Control suite", "hallway": "Hallway", "grid": "Grid world", "other": "Other tasks",
+_GROUP_TITLES = {
+    "control": "Control suite", "hallway": "Hallway", "grid": "Grid world", "classic": "Classic",
+    "other": "Other tasks",
 }  # fmt: skip
-# Pictures of the tasks: in an installed package, and in a checkout.
+# What a badge says, from the least checked to the most.
+BADGES = {
+    REFERENCE: "ours, from the runs that this project publishes",
+    LOCAL: "from a store on this machine, checked by nobody",
+    SELF_REPORTED: "the validator found the submission sound; its runs were not replayed",
+    REPLAY_CHECKED: "the actions of its last evaluations were replayed and earned what it reports",
+    VERIFIED: "a maintainer ran part of it again, and the results agree",
+}
+# Pictures of tasks and films of trained policies: in an installed package, and in a checkout.
 _PICTURES = (
     Path(__file__).parent / "page" / "tasks",
     Path(__file__).parents[2] / "docs" / "tasks",
 )
+FILMS = (
+    Path(__file__).parent / "page" / "films",
+    Path(__file__).parents[2] / "docs" / "films",
+)
+MAX_FILMS = 12_000_000  # bytes of all films of a page; those after that are named only
+
+
+class Film(NamedTuple):
+    """A film of a trained policy on a task."""
+
+    label: str
+    name: str  # of the method
+    address: str | None  # data address; None if the page has no room for it
 
 
 def html(board: Board, rows: Sequence[Row], title: str) -> str:
-    """The page: the same bytes for the same runs."""
+    """The whole page; the same bytes for the same runs."""
     css = _file("page.css") + _colours(board)
     script = "\n".join(map(_file, _SCRIPTS))
     heat = heat_maps(board)
@@ -52,11 +83,16 @@ def html(board: Board, rows: Sequence[Row], title: str) -> str:
         "charts": charts(board, rows),
         "heat": {panel["id"]: panel for panels in heat.values() for panel in panels},
         "ramp": ramp(),
+        "drawn": DRAWN,
+        "maxSeeds": MAX_SINGLE_SEEDS,
     }
+    panels, tasks = scatter.panels(board), _tasks(rows)
     return _environment().from_string("".join(map(_file, _TEMPLATES))).render(
-        title=title, board=board, rows=rows, sections=sections(), groups=_GROUPS, packages=PACKAGES,
-        write=formatting, width=width, lengths=LENGTHS,
-        method=method_classes(board), tasks=_tasks(rows), picture=_picture,
+        title=title, board=board, rows=rows, sections=sections(), groups=_GROUP_TITLES,
+        story=story(board, rows), panels=panels, scatter=scatter, badges=BADGES,
+        unpaired=_unpaired(panels), write=formatting, width=width, lengths=LENGTHS,
+        method=method_classes(board), tasks=tasks, picture=_picture, films=_films(board, tasks),
+        describe=describe, provenance=provenance, core_hours=core_hours(board),
         search=search, heat=heat, data=data,
         version=metadata.version("explore-suite"), css=Markup(css), script=Markup(script),
         policy=_policy(css, script),
@@ -72,7 +108,7 @@ def _environment() -> Environment:
 
 
 def _policy(css: str, script: str) -> str:
-    """The page's Content-Security-Policy: its own style and script, pictures inside, no more."""
+    """The page's Content-Security-Policy: its own style and script, embedded pictures, no more."""
     style_hash, script_hash = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (css, script)
     )
@@ -83,19 +119,30 @@ def _policy(css: str, script: str) -> str:
 
 
 def _colours(board: Board) -> str:
-    """A rule for each method: inline styles would need a weaker policy."""
+    """A CSS rule with the colour of each method: inline styles would need a weaker policy."""
     return "".join(
         f".{name} {{ --method: {style(label).colour}; }}\n"
         for label, name in method_classes(board).items()
     )
 
 
+def _unpaired(panels: Sequence[scatter.Panel]) -> list[str]:
+    """Pairs of tasks that the picture lacks, in words."""
+    drawn = [panel.original for panel in panels]
+    return [
+        f"{original} and {variant}" for original, variant in CONTROL_PAIRS if original not in drawn
+    ]
+
+
 def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
-    """Each task of which it or its partner has a run, and its rows by section."""
+    """Each task of which it or its partner has a run, and by section its rows, the best first."""
     found = {}
     for spec in TASKS.values():
         tables = [
-            [row for row in rows if row.section == section and row.by_task[spec.name].runs]
+            _best_first(
+                [row for row in rows if row.section == section and row.by_task[spec.name].runs],
+                spec.name,
+            )
             for section in sections()
             if spec.name in section.tasks
         ]
@@ -107,140 +154,47 @@ def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
     ]
 
 
+def _best_first(rows: Sequence[Row], task: str) -> list[Row]:
+    """Rows by what ranks their section, on one task; what is missing last."""
+    values = [row.on_task(task).value for row in rows]
+    order = np.argsort([np.inf if np.isnan(value) else -value for value in values], kind="stable")
+    return [rows[index] for index in order]
+
+
+def _films(
+    board: Board, tasks: Sequence[tuple[TaskSpec, list[list[Row]]]]
+) -> dict[str, list[Film]]:
+    """By task: the films of trained policies of the agents on the page, AGENT_TASK.gif."""
+    agents = ordered({entry.agent for entry in board.entries.values() if not entry.submission})
+    found: dict[str, list[Film]] = {}
+    room = MAX_FILMS
+    for spec, _ in tasks:
+        for agent in agents:
+            path = _first_file(FILMS, f"{agent}_{spec.name}.gif")
+            if path is None:
+                continue
+            size = path.stat().st_size
+            address = _data_address(path, "image/gif") if size <= room else None
+            room -= size if address else 0
+            found.setdefault(spec.name, []).append(Film(agent, shown_name(agent), address))
+    return found
+
+
 def _picture(task: str) -> str | None:
     """A task's picture as a data address, or None where the pictures were not installed."""
-    for folder in _PICTURES:
-        path = folder / f"{task}.png"
-        if path.is_file():
-            return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
-    return None
+    path = _first_file(_PICTURES, f"{task}.png")
+    return _data_address(path, "image/png") if path else None
+
+
+def _first_file(folders: Sequence[Path], name: str) -> Path | None:
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def _data_address(path: Path, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def _file(name: str) -> str:
     return (
         resources.files("analysis.leaderboard").joinpath("page", name).read_text(encoding="utf-8")
     )
-
-
-def method_classes(board: Board) -> dict[str, str]:
-    """By label: the class that gives a method its colour."""
-    return {label: f"method-{index}" for index, label in enumerate(board.entries)}
-
-
-def search(row: Row) -> str:
-    """The text in which the reader's words are looked for."""
-    entry = row.entry
-    authors = entry.submission.authors if entry.submission else []
-    told = [entry.name, entry.label, row.preset, entry.badge, *authors]
-    return " ".join(told).lower()  # as the page lowers the words; casefold would part ß from itself
-
-
-def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
-    """By id: one chart per task and section that has runs of it."""
-    found = {}
-    for spec in TASKS.values():
-        for section in sections():
-            members = [row for row in rows if row.section == section and spec.name in row.by_task]
-            members.sort(key=lambda row: list(board.entries).index(row.entry.label))
-            begun = [row for row in members if row.by_task[spec.name].runs]
-            places = _places(begun, spec.name)
-            lines = [
-                _line(board, row, spec.name) | {"place": place}
-                for row, place in zip(begun, places, strict=True)
-            ]
-            if lines:
-                _log.info("  curves of %s (%s)", spec.name, section.title)
-                found[f"chart-{spec.name}-{section.setting}"] = {
-                    "best": spec.best_return,
-                    "window": None if board.last else spec.score_window,
-                    "column": "coverage" if section.rank_by == "coverage" else "return",
-                    "lines": lines,
-                }
-    return found
-
-
-def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
-    """By task: where each method has been, as far as a run of it left a states file."""
-    panels: dict[str, list[dict[str, Any]]] = {}
-    for spec in TASKS.values():
-        for label, entry in board.entries.items():
-            state = board.results.states(label, spec.name)
-            if state is not None:
-                mine = panels.setdefault(spec.name, [])
-                panel = {"id": f"heat-{spec.name}-{len(mine)}", "name": entry.name,
-                         "preset": entry.preset, "label": label}  # fmt: skip
-                mine.append(panel | _panel(state, f"{label} on {spec.name}"))
-    return panels
-
-
-def ramp() -> list[str]:
-    """Colours of the heat maps, from few visits to many; those of the figures."""
-    colours = matplotlib.colormaps["viridis"]
-    return [to_hex(colours(step / (_SHADES - 1))) for step in range(_SHADES)]
-
-
-def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
-    """A method's curves on a task, and how they are called and drawn."""
-    label, results = row.entry.label, board.results
-    last = None if board.last else LENGTHS * lookup(task).score_window[1]
-    return {
-        "name": row.entry.name,
-        "label": label,
-        "preset": row.preset,
-        "suffix": f" ({row.preset})" if len(board.presets) > 1 else "",
-        "search": search(row),
-        "method": method_classes(board)[label],
-        "dash": _dash(style(label).line),
-    } | {
-        column: _curve(results.curve(label, task, column), digits, last)
-        for column, digits in _DIGITS.items()
-    }
-
-
-def _places(rows: Sequence[Row], task: str) -> list[int]:
-    """By row: how many of them did better on the task, so that the best can be drawn first."""
-    numbers = [getattr(row.by_task[task], "coverage" if row.section.rank_by == "coverage"
-                       else "score").value for row in rows]  # fmt: skip
-    values = np.nan_to_num(np.array(numbers, dtype=float), nan=-np.inf)
-    return np.argsort(np.argsort(-values, kind="stable")).tolist()
-
-
-def _curve(
-    found: pd.DataFrame | None, digits: int, last: int | None
-) -> dict[str, list[Any]] | None:
-    """A curve up to an episode, if one is named: a run a hundred times as long hides the others."""
-    if found is None:
-        return None
-    found = found if last is None else found[found.episode <= last]
-    numbers = {
-        name: [_rounded(value, digits) for value in found[name]] for name in ("mean", "low", "high")
-    }
-    return {"episode": found.episode.tolist(), "seeds": found.seeds.tolist()} | numbers
-
-
-def _rounded(value: float, digits: int) -> float | None:
-    return None if math.isnan(value) else round(float(value), digits)
-
-
-def _dash(line: Any) -> str:
-    """A line style of matplotlib as SVG's, for a line 2 pixels wide."""
-    return "" if line == "-" else " ".join(f"{2 * length:g}" for length in line[1])
-
-
-def _panel(state: dict[str, Any], whose: str) -> dict[str, Any]:
-    """Visits by bin, lines from bottom to top; of three axes the third is summed over."""
-    try:
-        visits, axes = np.array(state["visits"], dtype=np.int64), state["axes"]
-        names = [str(axis["name"]) for axis in axes]
-        ends = [(float(axis["low"]), float(axis["high"])) for axis in axes]
-        episode, seed = int(state["episode"]), int(state["seed"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"the states file of {whose} holds no visits by bin") from error
-    share = float((visits > 0).mean())
-    flat = visits.sum(axis=tuple(range(2, visits.ndim)))  # (first axis, second axis)
-    across = (1, 0) if names[0] == "row" else (0, 1)  # rows of a grid go up, all else goes across
-    return {
-        "episode": episode, "seed": seed, "share": share,
-        "names": [names[index] for index in across], "ends": [ends[index] for index in across],
-        "visits": flat.transpose(across[::-1]).tolist(),
-    }  # fmt: skip

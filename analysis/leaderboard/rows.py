@@ -7,6 +7,7 @@ rows over the whole group with an interval are ranked, if there are two or more.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,13 @@ from analysis.leaderboard.entries import PACKAGES, Board, Entry, setting
 from analysis.stats.formatting import scaled
 from analysis.stats.intervals import MIN_SEEDS, Estimate, ScoreMatrix, estimate, interval, mean
 from analysis.stats.results import Results
-from explore_suite.tasks import BENCHMARK, EXPLORE, GRID, HALLWAYS, ORIGINAL, TASKS, lookup
+from explore_suite.tasks import BENCHMARK, CLASSIC_PAIRS, CONTROL_PAIRS, GRID, HALLWAYS, TASKS
 
 
 class Section(NamedTuple):
     """Rows that are compared with each other."""
 
-    group: str  # control, hallway, grid, or other
+    group: str  # control, hallway, grid, classic, or other
     setting: str  # of the grid world's variants; `` where agents just learn
     title: str
     about: str
@@ -30,21 +31,24 @@ class Section(NamedTuple):
     rank_by: str = "suite"  # the estimate of a row that ranks it
 
 
-_PAIRS = tuple(task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair)
 # The ranked sections, of the frozen sets of tasks.
 SECTIONS = (
     Section("control", "", "Control suite",
-            "Four tasks of dm_control and the explore variant of each.", _PAIRS),
+            "Four tasks of dm_control and the explore variant of each.",
+            tuple(chain(*CONTROL_PAIRS))),
     Section("hallway", "", "Hallway",
             "A point in a corridor: one task that rewards exploring, one that punishes it.",
             HALLWAYS),
     Section("grid", "", "Grid world, from scratch",
             "40 x 40 cells, corner to corner; only the far corner pays.", GRID),
     Section("grid", "warm", "Grid world, warm start",
-            "The first 20 episodes are played by a skilled policy.", GRID),
+            "The first 20 episodes are played by a scripted expert.", GRID),
     Section("grid", "pure", "Grid world, exploration only",
             "No reward reaches behaviour; ranked by coverage at the end of the score window.",
             GRID, "coverage"),
+    Section("classic", "", "Classic",
+            "Three more tasks of dm_control, each with a variant that pays or starts less kindly; "
+            "not of the paper.", tuple(chain(*CLASSIC_PAIRS))),
 )  # fmt: skip
 
 
@@ -95,7 +99,7 @@ class Row:
 
     @property
     def preset(self) -> str:
-        """Whose settings it was run with."""
+        """The preset that its runs were made with."""
         return self.entry.preset
 
     @property
@@ -114,6 +118,11 @@ class Row:
         found: Estimate = getattr(self, self.section.rank_by)
         return found
 
+    def on_task(self, task: str) -> Estimate:
+        """The number that orders its section, on one task."""
+        found = self.by_task[task]
+        return found.coverage if self.section.rank_by == "coverage" else found.score
+
     @property
     def scored(self) -> bool:
         """Whether any run of it has a score."""
@@ -126,13 +135,20 @@ class Row:
 
     @property
     def covers(self) -> str:
-        """Its tasks, in words."""
+        """How many tasks of the group it covers, in words."""
         return f"{len(self.tasks)} of {len(self.section.tasks)}"
 
     @property
     def part(self) -> str:
         """The tasks that its numbers are of, by name, where they are not all; else nothing."""
         return "" if self.complete else ", ".join(self.tasks)
+
+
+def search(entry: Entry) -> str:
+    """The text that the search box of the page is matched against."""
+    authors = entry.submission.authors if entry.submission else []
+    words = [entry.name, entry.label, entry.preset, entry.badge, *authors]
+    return " ".join(words).lower()  # as the page does; casefold would part ß from itself
 
 
 def rows(board: Board) -> list[Row]:
@@ -149,7 +165,7 @@ def rows(board: Board) -> list[Row]:
 
 
 def _belongs(entry: Entry, section: Section, results: Results) -> bool:
-    """A submission just learns, whatever its label looks like."""
+    """Whether a method has a row in a section; submissions are never variants of ours."""
     kind = "" if entry.submission or section.group != "grid" else setting(entry.agent)
     return kind == section.setting and not _runs(results, entry.label, section.tasks).empty
 
@@ -178,7 +194,7 @@ def _row(board: Board, section: Section, entry: Entry) -> Row:
 
 
 def _by_task(results: Results, label: str, tasks: Sequence[str]) -> dict[str, TaskNumbers]:
-    """Means by task. Columns with the same seeds are resampled in one go: an interval is dear."""
+    """Means by task; columns with the same seeds are resampled together, to save time."""
     parts = {
         (task, column): results.matrix(label, [task], column)
         for task in tasks
@@ -188,9 +204,8 @@ def _by_task(results: Results, label: str, tasks: Sequence[str]) -> dict[str, Ta
     for seeds in {cells.seeds for cells in parts.values() if cells.seeds}:
         alike = [key for key, cells in parts.items() if cells.seeds == seeds]
         values = np.hstack([parts[key].values for key in alike])[:, None]  # (seeds, 1, columns)
-        band = interval([values], mean)
-        for key, value, low, high in zip(alike, *band, strict=True):
-            means[key] = Estimate(float(value), float(low), float(high), len(seeds))
+        found = interval([values], mean).estimates(len(seeds))
+        means |= dict(zip(alike, found, strict=True))
     return {
         task: TaskNumbers(
             means[task, "score"],
@@ -208,8 +223,8 @@ def _cells(results: Results, label: str, tasks: Sequence[str]) -> ScoreMatrix:
     if len(whole.seeds) >= MIN_SEEDS:
         return whole
     seeds = _scored(results, label, tasks)
-    everyone = set().union(*seeds.values())
-    common = [task for task in tasks if everyone and seeds[task] == everyone]
+    all_seeds = set().union(*seeds.values())
+    common = [task for task in tasks if all_seeds and seeds[task] == all_seeds]
     return results.matrix(label, common) if common else ScoreMatrix(label, whole.cells[:0])
 
 
@@ -227,44 +242,39 @@ def _mean(results: Results, cells: ScoreMatrix, column: str) -> Estimate:
 
 
 def _gap(cells: ScoreMatrix) -> tuple[Estimate, int]:
-    """How much better it is where exploring is not needed, and over how many pairs."""
-    pairs = [
-        (task, lookup(task).partner)
-        for task in cells.tasks
-        if task in ORIGINAL and lookup(task).partner in cells.tasks
-    ]
+    """Mean score on originals minus that on explore variants, and the number of pairs."""
+    pairs = [pair for pair in CONTROL_PAIRS + CLASSIC_PAIRS if set(pair) <= set(cells.tasks)]
     if not pairs or not cells.seeds:
         return NOTHING, 0
     originals, variants = zip(*pairs, strict=True)
     values = cells.cells[[*originals, *variants]].to_numpy(dtype=float)[..., None]
     half = len(pairs)  # (seeds, 2 x pairs, 1)
     band = interval([values], lambda some: mean(some[..., :half, :]) - mean(some[..., half:, :]))
-    value, low, high = (float(part[0]) for part in band)
-    return Estimate(value, low, high, len(cells.seeds)), half
+    (gap,) = band.estimates(len(cells.seeds))
+    return gap, half
 
 
 def _notes(results: Results, label: str, tasks: Sequence[str]) -> Iterable[str]:
     seeds = _scored(results, label, tasks)
-    everyone = set().union(*seeds.values())
+    all_seeds = set().union(*seeds.values())
     bare = [task for task in tasks if not seeds[task]]
     if bare:
         yield f"no run with a score on {', '.join(bare)}"
     for task in tasks:
-        if seeds[task] and seeds[task] != everyone:
-            yield f"{task}: {len(seeds[task])} of {len(everyone)} seeds"
+        if seeds[task] and seeds[task] != all_seeds:
+            yield f"{task}: {len(seeds[task])} of {len(all_seeds)} seeds"
     runs = _runs(results, label, tasks)
     if not runs.finished.all():
         yield f"{len(runs) - runs.finished.sum()} of {len(runs)} runs unfinished"
 
 
 def ranked(members: list[Row]) -> list[Row]:
-    """In order, with ranks; rows that may not be ranked keep the order of all legends.
+    """Sorts rows by what ranks them, and numbers those that can be ranked; others come after.
 
     Rows that agree to two decimals share a rank: the tables show no more.
     """
-    rankable = [row for row in members if row.rankable]
-    first = sorted(rankable, key=lambda row: -row.ranked_by.value)
-    rest = sorted((row for row in members if not row.rankable), key=lambda row: not row.complete)
+    first = sorted((row for row in members if row.rankable), key=_order)
+    rest = sorted((row for row in members if not row.rankable), key=_order)
     if len(first) > 1:  # the first of one says nothing
         shown = [round(row.ranked_by.value, 2) for row in first]
         first = [
@@ -272,3 +282,9 @@ def ranked(members: list[Row]) -> list[Row]:
             for row, value in zip(first, shown, strict=True)
         ]
     return first + rest
+
+
+def _order(row: Row) -> tuple[int, float]:
+    """Rows of more tasks first, among these the better ones, and what is missing last."""
+    value = row.ranked_by.value
+    return -len(row.tasks), np.inf if np.isnan(value) else -value

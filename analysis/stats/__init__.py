@@ -1,4 +1,4 @@
-"""Results: runs to tables, scores, curves and intervals over seeds.
+"""Tables, scores, learning curves and bootstrap intervals, computed from runs.
 
-In: result files. Out: tables and estimates; nothing here draws or judges.
+In: result files. Out: tables and estimates; figures and claims are in other folders.
 """

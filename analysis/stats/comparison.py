@@ -1,36 +1,40 @@
-"""Two methods compared: by task, and on the two questions that the suite asks."""
+"""Comparison of two methods: task by task, and on the suite's two questions.
+
+Does the first explore better, and does it cost anything where exploration is not needed?
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
+from analysis.stats.formatting import count
 from analysis.stats.intervals import (
     MIN_SEEDS,
     Estimate,
-    interval,
-    mean,
+    estimate,
+    mean_difference,
     probability_of_improvement,
 )
 from analysis.stats.results import Results
 from explore_suite.errors import UserError
-from explore_suite.tasks import EXPLORE, ORIGINAL, TASKS
+from explore_suite.tasks import CLASSIC_PAIRS, CONTROL_PAIRS, TASKS
 
-TOLERANCE = 0.1  # of normalised scores: differences within are as good as none
+# What is said before "original" and "explore", and the pairs of tasks.
+_PAIRS = {"": CONTROL_PAIRS, "classic ": CLASSIC_PAIRS}
+TOLERANCE = 0.1  # an interval within +-TOLERANCE of normalised score counts as no difference
 
 
 class TaskComparison(NamedTuple):
-    """What one method scores above another on a task."""
+    """Scores of two methods on one task, and their difference."""
 
     task: str
     first: Estimate  # mean score of the first method
     second: Estimate
     difference: Estimate  # first minus second
-    improvement: Estimate  # how likely a run of the first beats one of the second
+    improvement: Estimate  # probability that a run of the first beats one of the second
 
 
 class Answer(NamedTuple):
-    """What a group of tasks says: a mean difference of normalised scores, and in words."""
+    """The answer to one question: a mean difference of normalised scores, and a sentence."""
 
     question: str
     tasks: tuple[str, ...]
@@ -41,7 +45,10 @@ class Answer(NamedTuple):
 def compare(
     results: Results, first: str, second: str, tasks: Sequence[str] = ()
 ) -> list[TaskComparison]:
-    """By task; all tasks on which both methods have scores unless some are named."""
+    """Compares two methods on the given tasks, by default on all where both have scores.
+
+    Raises UserError if a method has no runs or a given task lacks scores.
+    """
     for method in (first, second):
         if method not in results.methods:
             raise UserError(f"no runs of {method}; there are {', '.join(results.methods)}")
@@ -57,52 +64,48 @@ def compare(
 
 
 def answers(results: Results, first: str, second: str, tasks: Sequence[str]) -> list[Answer]:
-    """The two questions, as far as these tasks can answer them."""
-    explore = tuple(task for task in EXPLORE if task in tasks)
-    original = tuple(task for task in ORIGINAL if task in tasks)
+    """The suite's two questions for each set of pairs; without such tasks, left out."""
     found = []
-    if explore:
-        gain = _difference(results, first, second, explore)
-        words = _sentence(
-            gain, explore, "explore", ("Yes", "No: it is worse", "No: it does as well")
-        )
-        found.append(Answer(f"Does {first} explore better than {second}?", explore, gain, words))
-    if original:
-        gain = _difference(results, first, second, original)
-        words = _sentence(gain, original, "original", ("No: it is better", "Yes", "No"))
-        question = "Does it cost anything where exploration is not needed?"
-        found.append(Answer(question, original, gain, words))
+    for name, pairs in _PAIRS.items():
+        original = tuple(task for task, _ in pairs if task in tasks)
+        explore = tuple(task for _, task in pairs if task in tasks)
+        if explore:
+            gain = _difference(results, first, second, explore)
+            decided = ("Yes", "No: it is worse", "No: it does as well")
+            words = _sentence(gain, explore, f"{name}explore", decided)
+            question = f"Does {first} explore better than {second}?"
+            found.append(Answer(question, explore, gain, words))
+        if original:
+            gain = _difference(results, first, second, original)
+            decided = ("No: it is better", "Yes", "No")
+            words = _sentence(gain, original, f"{name}original", decided)
+            question = "Does it cost anything where exploration is not needed?"
+            found.append(Answer(question, original, gain, words))
     return found
 
 
 def _on_task(results: Results, first: str, second: str, task: str) -> TaskComparison:
-    x, y = (results.matrix(method, [task]) for method in (first, second))
-    scores = [results.matrix(method, [task], "score").values for method in (first, second)]
-    mean_x, mean_y = (_estimate([array]) for array in scores)
-    improvement = probability_of_improvement(x, y)
-    return TaskComparison(task, mean_x, mean_y, _estimate(scores), improvement)
+    x, y = (results.matrix(method, [task], "score") for method in (first, second))
+    normalised = (results.matrix(method, [task]) for method in (first, second))
+    return TaskComparison(
+        task,
+        first=estimate(x, "mean"),
+        second=estimate(y, "mean"),
+        difference=mean_difference(x, y),
+        improvement=probability_of_improvement(*normalised),
+    )
 
 
 def _difference(results: Results, first: str, second: str, tasks: Sequence[str]) -> Estimate:
     """Mean normalised score of the first minus that of the second, over the tasks."""
-    return _estimate([results.matrix(method, tasks).values for method in (first, second)])
-
-
-def _estimate(arrays: Sequence[np.ndarray]) -> Estimate:
-    """The mean of one (seeds, tasks) array, or the difference of two."""
-    seeds = min(map(len, arrays))
-    if seeds == 0:
-        return Estimate(np.nan, np.nan, np.nan, 0)
-    points = [array[..., None] for array in arrays]
-    band = interval(points, lambda x, y=None: mean(x) if y is None else mean(x) - mean(y))
-    return Estimate(float(band.value[0]), float(band.low[0]), float(band.high[0]), seeds)
+    return mean_difference(*(results.matrix(method, tasks) for method in (first, second)))
 
 
 def _sentence(
     found: Estimate, tasks: Sequence[str], kind: str, decided: tuple[str, str, str]
 ) -> str:
-    """The answer and its number; `decided` are the words for above, below and near 0."""
-    where = f"on {len(tasks)} {kind} task{'' if len(tasks) == 1 else 's'}"
+    """The answer with its difference; `decided` are the words for above, below and near 0."""
+    where = f"on {count(len(tasks), f'{kind} task')}"
     if found.seeds == 0:
         return f"No common seeds {where}."
     number = f"{found.value:+.2f}"

@@ -1,97 +1,96 @@
-"""Curves over training: each run smoothed by itself, then the mean or IQM over seeds."""
+"""Learning curves: each run is smoothed, then the mean or IQM over seeds is taken."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from analysis.stats.intervals import MIN_SEEDS, interval, iqm, mean
+from analysis.stats.tables import normalise
 from explore_suite.tasks import lookup
 
-COLUMNS = ["episode", "mean", "low", "high", "seeds"]
+CURVE_COLUMNS = ["episode", "mean", "low", "high", "seeds"]
 
 
 class Drawn(NamedTuple):
-    """Which runs make a curve, and how far it goes."""
+    """The runs that a curve is the mean of, and its last episode."""
 
     seeds: list[int]
-    last: int  # episode
+    last: int
 
 
-def curve(
-    table: pd.DataFrame,
-    method: str,
-    task: str,
-    window: int,
-    column: str = "return",
-    skip: int = 0,
+def seed_curves(
+    rows: pd.DataFrame, window: int, column: str = "return", skip: int = 0
 ) -> pd.DataFrame:
-    """Mean over seeds of a method's evaluations on a task: episode, mean, low, high, seeds.
+    """The runs of a learning curve, those of `drawn`, each smoothed by itself: by episode and seed.
 
-    Every point is of the same runs, those of `drawn`. The first `skip` episodes are left out, and
-    episodes counted from there. With column "coverage" it is the training's; window 0 does not
-    smooth.
+    `rows` are the episodes of one method on one task. Column "return" is of evaluations, "coverage"
+    of training. The first `skip` episodes are left out, and episodes are numbered after them.
+    Window 0 does not smooth.
     """
-    seeds, last = drawn(reach(table, method, task, window))
-    runs = by_seed(table, method, task, column, skip)[seeds].apply(_smooth, window=window)
-    runs = runs[runs.index <= last - skip].dropna()
+    seeds, last = drawn(reach(rows, window))
+    runs = by_seed(rows, column, skip)[seeds].apply(_smooth, window=window)
+    return runs[runs.index <= last - skip].dropna()
+
+
+def mean_curve(runs: pd.DataFrame) -> pd.DataFrame:
+    """The mean over the runs of `seed_curves`, with columns CURVE_COLUMNS and 95 % intervals."""
     if runs.empty:
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame(columns=CURVE_COLUMNS)
     values = runs.to_numpy().T[:, None]  # (seeds, 1, episodes)
     band = interval([values], mean)
-    return pd.DataFrame(dict(zip(COLUMNS, (runs.index, *band, len(seeds)), strict=True)))
+    return pd.DataFrame(dict(zip(CURVE_COLUMNS, (runs.index, *band, runs.shape[1]), strict=True)))
 
 
 def suite_curve(
-    table: pd.DataFrame,
-    method: str,
-    tasks: Sequence[str],
-    seeds: Sequence[int],
-    window: int,
+    by_task: Mapping[str, pd.DataFrame], seeds: Sequence[int], window: int
 ) -> pd.DataFrame:
-    """IQM over seeds and tasks of normalised evaluation returns: episode, mean, low, high, seeds.
+    """IQM over seeds and tasks of normalised evaluation returns, with columns CURVE_COLUMNS.
 
-    `seeds` are those of the method's score matrix, which all tasks have; the curve ends where the
-    shortest of these runs does. The column is called `mean` as in `curve`.
+    `by_task` are the episodes of one method by task. `seeds` must have runs on all tasks; the curve
+    ends where the shortest of these runs does. The IQM is in column `mean`.
     """
-    runs = {task: _normalised(table, method, task, window)[list(seeds)] for task in tasks}
-    ends = [reach(table, method, task, window).end.loc[list(seeds)] for task in tasks]
+    runs = {task: _normalised(rows, task, window)[list(seeds)] for task, rows in by_task.items()}
+    ends = [reach(rows, window).end.loc[list(seeds)] for rows in by_task.values()]
     aligned = pd.concat(runs, axis=1).loc[: min(end.min() for end in ends)].dropna()
-    values = aligned.to_numpy().T.reshape(len(tasks), len(seeds), -1).swapaxes(0, 1)
+    values = aligned.to_numpy().T.reshape(len(by_task), len(seeds), -1).swapaxes(0, 1)
     band = interval([values], iqm)
-    return pd.DataFrame(dict(zip(COLUMNS, (aligned.index, *band, len(seeds)), strict=True)))
+    return pd.DataFrame(dict(zip(CURVE_COLUMNS, (aligned.index, *band, len(seeds)), strict=True)))
 
 
-def by_seed(
-    table: pd.DataFrame, method: str, task: str, column: str = "return", skip: int = 0
-) -> pd.DataFrame:
-    """Evaluation returns (or training coverage) by episode and seed; NaN where a run ended."""
-    mine = _runs(table, method, task)
+def by_seed(rows: pd.DataFrame, column: str = "return", skip: int = 0) -> pd.DataFrame:
+    """Evaluation returns (or training coverage): a row per episode, a column per seed.
+
+    NaN after the end of a run.
+    """
     phase = "train" if column == "coverage" else "eval"
-    mine = mine[(mine.phase == phase) & (mine.episode > skip)]
+    mine = rows[(rows.phase == phase) & (rows.episode > skip)]
     runs = mine.pivot(index="episode", columns="seed", values=column)
     runs.index -= skip
     return runs
 
 
-def reach(table: pd.DataFrame, method: str, task: str, window: int = 0) -> pd.DataFrame:
-    """By seed: `end`, the last episode that smoothing can show; `finished`; `budget`.
+def reach(rows: pd.DataFrame, window: int = 0) -> pd.DataFrame:
+    """By seed: `end`, the last episode of the smoothed curve, and whether the run is `finished`.
 
-    At the end of an unfinished run, evaluations that are still to come belong into the window.
+    An unfinished run ends half a window early, because later evaluations would change the smoothed
+    values there.
     """
-    mine = _runs(table, method, task)
-    evaluated = mine.episode.where(mine.phase == "eval", 0)
-    runs = mine.assign(evaluated=evaluated).groupby("seed")
-    runs = runs.agg(
-        end=("evaluated", "max"), finished=("finished", "first"), budget=("episodes", "first")
-    )
-    runs["finished"] = runs.finished.astype(bool)
-    runs["end"] = (runs.end - (window // 2) * ~runs.finished).clip(lower=0)
-    return runs
+    seeds, first, run = np.unique(rows.seed.to_numpy(), return_index=True, return_inverse=True)
+    end = np.zeros(len(seeds), dtype=int)
+    np.maximum.at(end, run, np.where(rows.phase == "eval", rows.episode, 0))
+    finished = rows.finished.to_numpy(dtype=bool)[first]
+    end = np.maximum(end - (window // 2) * ~finished, 0)
+    columns = {"end": end, "finished": finished}
+    return pd.DataFrame(columns, index=pd.Index(seeds.astype(int), name="seed"))
 
 
 def drawn(runs: pd.DataFrame) -> Drawn:
-    """Of the runs of `reach`: the finished ones, or all if none is, as far as most of them go."""
+    """The runs of a curve and its length, from the result of `reach`.
+
+    They are the finished runs, or all if none is finished, that have `shared_length` episodes.
+    """
     pool = runs[runs.finished] if runs.finished.any() else runs
     last = shared_length(pool.end)
     return Drawn(pool.index[pool.end >= last].tolist(), last)
@@ -100,42 +99,35 @@ def drawn(runs: pd.DataFrame) -> Drawn:
 def shared_length(lengths: Iterable[int]) -> int:
     """Largest L such that most runs (and at least three, if there are three) have L episodes.
 
-    A single short run then shortens nothing, and a single long one stands for nobody else.
+    So one short run does not shorten the curve, and one long run does not extend it.
     """
     ordered = sorted(map(int, lengths), reverse=True)
     most = min(len(ordered), max(MIN_SEEDS, len(ordered) // 2 + 1))
     return ordered[most - 1] if ordered else 0
 
 
-def not_drawn(table: pd.DataFrame, method: str, task: str) -> list[str]:
-    """What of a method's runs on a task its curve does not show: one line, or none."""
-    runs = reach(table, method, task)
-    seeds, last = drawn(reach(table, method, task, lookup(task).smoothing))
+def not_drawn(rows: pd.DataFrame, window: int) -> list[str]:
+    """The runs and episodes missing from a curve, in words."""
+    runs = reach(rows)
+    seeds, last = drawn(reach(rows, window))
     absent = [
         f"seed {run.Index} ({'finished' if run.finished else 'unfinished'}, {run.end} episodes)"
         for run in runs.itertuples()
         if run.Index not in seeds
     ]
     longer = [f"seed {seed} after episode {last}" for seed in seeds if runs.end[seed] > last]
-    found = absent + longer
-    return [f"{method} {task}: not in curves: {', '.join(found)}"] if found else []
+    return absent + longer
 
 
 def width(window: int) -> int:
-    """How many evaluations a window smooths over: 21 of 20; 6 of 5, three before and two after."""
+    """Number of evaluations in a smoothing window: 21 for 20; 6 for 5, three before, two after."""
     return 2 * (window // 2) + 1 + window % 2
 
 
-def _runs(table: pd.DataFrame, method: str, task: str) -> pd.DataFrame:
-    return table[(table.method == method) & (table.task == task)]
-
-
-def _normalised(table: pd.DataFrame, method: str, task: str, window: int) -> pd.DataFrame:
-    spec = lookup(task)
-    runs = by_seed(table, method, task).apply(_smooth, window=window)
-    return (runs - spec.random_return) / (spec.best_return - spec.random_return)
+def _normalised(rows: pd.DataFrame, task: str, window: int) -> pd.DataFrame:
+    return normalise(by_seed(rows).apply(_smooth, window=window), lookup(task))
 
 
 def _smooth(run: pd.Series, window: int) -> pd.Series:
-    """Centred rolling mean over the episodes there are; where the run has none, none."""
+    """Centred rolling mean, over fewer episodes at both ends; NaN after the end of the run."""
     return run.rolling(width(window), center=True, min_periods=1).mean().where(run.notna())

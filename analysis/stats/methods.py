@@ -1,8 +1,8 @@
-"""Names of the reference methods, in the one order of all tables and legends."""
+"""Display names of the reference methods, in the order of all tables and legends."""
 
 from collections.abc import Iterable
 
-# Label in the store -> name. Variants of one experiment share the name of their method.
+# Label in the store -> display name. Variants that never share a figure may share a name.
 METHODS = {
     "random": "Uniform random",
     "sac": "SAC",
@@ -11,6 +11,16 @@ METHODS = {
     "sac_2q": "SAC 2Q",
     "sac_deep": "SAC+DEEP",
     "sac_deep.fast": "SAC+DEEP",
+    "sac_bbe.rnd": "SAC+BBE, RND",
+    "sac_deep.rnd": "SAC+DEEP, RND",
+    "sac_bbe.hash": "SAC+BBE, SimHash",
+    "sac_deep.hash": "SAC+DEEP, SimHash",
+    "sac_noise": "SAC, white noise",
+    "sac_noise.white": "SAC, white noise",
+    "sac_noise.pink": "SAC, pink noise",
+    "sac_noise.zeta": "SAC, held noise",
+    "sac_oac": "OAC",
+    "sac_maxinfo": "MaxInfoSAC",
     "ddqn": "DDQN",
     "ddqn.warm": "DDQN",
     "ddqn_bbe": "DDQN+BBE",
@@ -24,7 +34,7 @@ METHODS = {
 }
 
 
-def ordered(agents: Iterable[str]) -> list[str]:
-    """Labels in the order of METHODS, then all others by name."""
-    rank = {agent: index for index, agent in enumerate(METHODS)}
-    return sorted(agents, key=lambda agent: (rank.get(agent, len(rank)), agent))
+def ordered(methods: Iterable[str]) -> list[str]:
+    """Labels in the order of METHODS, then all others alphabetically."""
+    rank = {method: index for index, method in enumerate(METHODS)}
+    return sorted(methods, key=lambda method: (rank.get(method, len(rank)), method))

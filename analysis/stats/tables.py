@@ -1,13 +1,14 @@
-"""How a number is made: run files -> table of episodes -> score per run -> (seed, task) matrix.
+"""From run files to scores: table of episodes -> score per run -> (seed, task) matrix.
 
 A *return* belongs to an episode; a *score* is the mean evaluation return of a run over its task's
-`score_window`. A *method* is what tables and figures compare: an agent's label, and in brackets
-what tells it from others of that label. Intervals are in `intervals`, curves in `curves`.
+`score_window`. A *method* is what tables and figures compare: an agent's label, with preset or
+origin in brackets where the label is ambiguous. Intervals are in `intervals`, curves in `curves`.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,28 +18,31 @@ from analysis.stats.stores import LOCAL, REFERENCE, default_stores, is_published
 from explore_suite.errors import UserError
 from explore_suite.runs.format import COLUMNS, EpisodeRow, Header, Run
 from explore_suite.runs.store import LeftOut, ResultStore
-from explore_suite.tasks import lookup
+from explore_suite.tasks import TaskSpec, lookup
 
-RUN = ["method", "task", "seed"]  # what makes a run the same run
-ORIGIN = ["origin", "preset", "agent"]  # where a method comes from
+RUN = ["method", "task", "seed"]  # columns that identify a run
+ORIGIN = ["origin", "preset", "agent"]  # columns that identify a method
 EPISODE_COLUMNS = [*RUN, *COLUMNS, "finished", "episodes", *ORIGIN]
 SCORE_COLUMNS = [*RUN, "score", "normalised", "coverage", "seconds", "finished"]
-_PLAIN_PRESETS = ("cpu", "external")  # not named beside a method unless they must be
+_PLAIN_PRESETS = ("cpu", "external")  # part of a method's name only where it is ambiguous
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run, the method it belongs to and where it came from."""
+    """A run, the method it belongs to and the store it was read from."""
 
     method: str
-    origin: str  # REFERENCE, LOCAL, or of a submission
+    origin: str  # REFERENCE, LOCAL, or a submission
     store: Path
     header: Header
     rows: list[EpisodeRow]
 
 
 def load(stores: Sequence[Path | str]) -> tuple[list[StoredRun], list[LeftOut]]:
-    """The runs of several stores, each with its method, and the runs that cannot be used."""
+    """Reads all runs of several stores; returns the usable ones with their methods, and the rest.
+
+    Raises UserError for a store that does not exist.
+    """
     found, left_out = list[tuple[str, Path, Run]](), list[LeftOut]()
     for root in map(Path, stores):
         if not root.is_dir():
@@ -51,7 +55,7 @@ def load(stores: Sequence[Path | str]) -> tuple[list[StoredRun], list[LeftOut]]:
 
 
 def named(found: Sequence[tuple[str, Path, Run]]) -> list[StoredRun]:
-    """Runs, given with origin and store, with their methods; of one run in two stores the first."""
+    """Names the method of each (origin, store, run); a run found in two stores is kept once."""
     names = method_names([(origin, run.header) for origin, _, run in found])
     runs: dict[tuple[str, str, int], StoredRun] = {}
     for origin, root, (header, rows) in found:
@@ -62,17 +66,17 @@ def named(found: Sequence[tuple[str, Path, Run]]) -> list[StoredRun]:
 
 
 def method_names(found: Iterable[tuple[str, Header]]) -> dict[tuple[str, str, str], str]:
-    """By origin, preset and agent: the method's name, with no more in brackets than is needed.
+    """(origin, preset, agent) -> method name, with preset and origin in brackets if ambiguous.
 
-    Reference runs have an agent's plain label before local ones, preset `cpu` before others.
+    The plain label goes to reference runs before local ones, to preset `cpu` before others.
     """
     keys = dict.fromkeys((origin, header.preset, header.agent) for origin, header in found)
 
-    def seniority(key: tuple[str, str, str]) -> tuple[bool, bool, str]:
+    def priority(key: tuple[str, str, str]) -> tuple[bool, bool, str]:
         return key[0] != REFERENCE, key[1] not in _PLAIN_PRESETS, key[1]
 
     names: dict[tuple[str, str, str], str] = {}
-    for key in sorted(keys, key=seniority):
+    for key in sorted(keys, key=priority):
         origin, preset, agent = key
         preset_words = [preset] if preset not in _PLAIN_PRESETS else []
         choices = [
@@ -88,7 +92,7 @@ def method_names(found: Iterable[tuple[str, Header]]) -> dict[tuple[str, str, st
 
 
 def episode_table(runs: Iterable[StoredRun]) -> pd.DataFrame:
-    """One row per episode of these runs; `task` is the short name, `episodes` the budget."""
+    """One row per episode; `task` is the short name, `episodes` the budget of the run."""
     rows = [
         (run.method, lookup(run.header.task).name, run.header.seed, *row, run.header.finished,
          run.header.episodes, run.origin, run.header.preset, run.header.agent)
@@ -99,26 +103,26 @@ def episode_table(runs: Iterable[StoredRun]) -> pd.DataFrame:
 
 
 def load_results(*stores: Path | str) -> pd.DataFrame:
-    """One tidy table of the episodes of all runs of these stores, with the EPISODE_COLUMNS.
+    """A table of all episodes of all runs in these stores, with columns EPISODE_COLUMNS.
 
-    Without stores: `runs` of the working directory if there is one, and the published runs.
+    Default: the store `runs` in the working directory, if it exists, and the published runs.
     """
     return episode_table(load(stores or default_stores())[0])
 
 
 def headers(runs: Iterable[StoredRun]) -> pd.DataFrame:
-    """One row per run: what it was, on what code, versions and machine, and who wrote it."""
+    """One row per run: agent, task, seed, code version, package versions, machine and source."""
     return pd.DataFrame([_record(run.header) for run in runs])
 
 
 def run_scores(table: pd.DataFrame, last: int | None = None) -> pd.DataFrame:
-    """One row per run of an episode table, with the SCORE_COLUMNS.
+    """One row per run of an episode table, with columns SCORE_COLUMNS.
 
     `normalised` is 0 at the return of random actions and 1 at the best known; `coverage` is that of
-    training at the end of the window; `seconds` are per 100 training episodes. A run that has not
-    evaluated every episode of its window has no score and no coverage: NaN; nor has one of whose
-    evaluations there one is not finite a score. With `last`, the window is the last that many
-    evaluations of each run, for a look at short runs.
+    training at the end of the window; `seconds` are per 100 training episodes. Score and coverage
+    are NaN if the run has not evaluated every episode of its window; the score is also NaN if a
+    return in the window is not finite. With `last`, the window is the last `last` evaluations of
+    each run, to look at runs too short for a score.
     """
     runs = [
         dict(zip(RUN, key, strict=True)) | _score(rows, last)
@@ -127,19 +131,24 @@ def run_scores(table: pd.DataFrame, last: int | None = None) -> pd.DataFrame:
     return pd.DataFrame(runs, columns=SCORE_COLUMNS)
 
 
+def normalise(returns: Any, spec: TaskSpec) -> Any:
+    """Number, Series or table of returns -> 0 for random actions, 1 for the best known return."""
+    return (returns - spec.random_return) / (spec.best_return - spec.random_return)
+
+
 def matrix(
     scores: pd.DataFrame, method: str, tasks: Sequence[str], column: str = "normalised"
 ) -> ScoreMatrix:
-    """A method's scores by seed and task; what other seeds lack is listed in `missing`."""
-    mine = scores[(scores.method == method) & scores.task.isin(tasks)]
-    cells = mine.pivot(index="seed", columns="task", values=column)
+    """A method's scores on all of these tasks; incomplete seeds are listed in `missing`."""
+    rows = scores[(scores.method == method) & scores.task.isin(tasks)]
+    cells = rows.pivot(index="seed", columns="task", values=column)
     cells = cells.reindex(columns=pd.Index(tasks, name="task")).astype(float)
     complete = cells.dropna()
     return ScoreMatrix(method, complete, _missing(method, cells, complete))
 
 
 def _missing(method: str, cells: pd.DataFrame, complete: pd.DataFrame) -> tuple[str, ...]:
-    """One line per task that lacks seeds other tasks have, and one that says what is used then."""
+    """One line per task that lacks seeds of other tasks, and one line for the seeds in use."""
     gaps = cells.isna()
     bare = [task for task in cells.columns if gaps[task].all()]
     lines = [f"{method}: no run with a score on {', '.join(bare)}"] if bare else []
@@ -160,25 +169,28 @@ def _seeds(seeds: Iterable[int]) -> str:
 
 def _score(rows: pd.DataFrame, last: int | None) -> dict[str, object]:
     spec = lookup(rows.task.iloc[0])
-    first, final = spec.score_window if last is None else _latest(rows, last)
-    window = rows[rows.episode.between(first, final)]
-    evaluated = window[window.phase == "eval"].set_index("episode")["return"]
-    whole = set(range(first, final + 1)) <= set(evaluated.index)
-    # pandas would leave NaN out of the mean, and score the run by its other evaluations.
-    score = evaluated.mean() if whole and np.isfinite(evaluated).all() else np.nan
-    trained = window[window.phase == "train"].coverage
+    # Bare arrays: pandas takes ten times as long for tables as small as a run.
+    episode, phase = rows.episode.to_numpy(), rows.phase.to_numpy()
+    evaluation = phase == "eval"
+    first, final = spec.score_window if last is None else _latest(episode[evaluation], last)
+    inside = (episode >= first) & (episode <= final)
+    evaluated = rows["return"].to_numpy()[inside & evaluation]
+    whole = set(range(first, final + 1)) <= set(episode[inside & evaluation].tolist())
+    finite = whole and len(evaluated) > 0 and np.isfinite(evaluated).all()
+    score = evaluated.mean() if finite else np.nan
+    trained = rows.coverage.to_numpy()[inside & (phase == "train")]
     return {
         "score": score,
-        "normalised": (score - spec.random_return) / (spec.best_return - spec.random_return),
-        "coverage": trained.iloc[-1] if whole and len(trained) else np.nan,
-        "seconds": 100 * rows.seconds.max() / rows.episode.max(),
+        "normalised": normalise(score, spec),
+        "coverage": trained[-1] if whole and len(trained) else np.nan,
+        "seconds": 100 * rows.seconds.max() / episode.max(),
         "finished": bool(rows.finished.iloc[0]),
     }
 
 
-def _latest(rows: pd.DataFrame, last: int) -> tuple[int, int]:
-    """First and final episode of a run's last evaluations; (1, 0) if it has none."""
-    final = int(rows[rows.phase == "eval"].episode.max()) if (rows.phase == "eval").any() else 0
+def _latest(evaluated: np.ndarray, last: int) -> tuple[int, int]:
+    """First and final episode of a run's last `last` evaluations; (1, 0) if it has none."""
+    final = int(evaluated.max()) if len(evaluated) else 0
     return max(1, final - last + 1), final
 
 

@@ -18,10 +18,11 @@ from explore_suite.tasks import TaskSpec, measured
 
 NEEDED_VERSIONS = ("python", "explore-suite", "mujoco", "dm_control", "gymnasium", "numpy")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_DATE = re.compile(r"20[0-9]{2}-[0-1][0-9]-[0-3][0-9]")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 
-# Runs made before there were traces have headers without the field.
-_HINTS = get_type_hints(Header) | {"traces": NotRequired[dict[str, str]]}
+# Older runs have headers without these fields.
+_HINTS = get_type_hints(Header) | {"date": NotRequired[str], "traces": NotRequired[dict[str, str]]}
 _HeaderDict = TypedDict("_HeaderDict", _HINTS)  # type: ignore[misc]
 _HeaderDict.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
 _TYPES: TypeAdapter[Any] = TypeAdapter(_HeaderDict)
@@ -33,7 +34,7 @@ def read(data: bytes) -> tuple[Header | None, list[str]]:
         values = strict_json(data)
         _TYPES.validate_python(values)
     except ValidationError as error:
-        return None, complaints(error)
+        return None, type_problems(error)
     except ValueError as error:
         return None, [f"is not the JSON of a header: {shown(str(error))}"]
     header = Header(**values)
@@ -50,6 +51,8 @@ def check(header: Header, spec: TaskSpec) -> Iterator[str]:
     if not header.finished:
         yield "is not finished"
     yield from _source(header)
+    if header.date and not _DATE.fullmatch(header.date):
+        yield f"date {shown(header.date)} is not written as YYYY-MM-DD"
     golden = _fingerprints()[spec.name]["fingerprint"]
     if header.fingerprint != golden:
         yield (
@@ -64,12 +67,12 @@ def check(header: Header, spec: TaskSpec) -> Iterator[str]:
     yield from _versions(header)
 
 
-def complaints(error: ValidationError) -> list[str]:
-    """One line per fault that pydantic found, without the values."""
+def type_problems(error: ValidationError) -> list[str]:
+    """One line per problem that pydantic found, without the values."""
     lines = []
-    for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        where = ".".join(shown(str(part)) for part in fault["loc"]) or "the whole"
-        lines.append(f"{where}: {fault['msg']}")
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        where = ".".join(shown(str(part)) for part in problem["loc"]) or "the whole"
+        lines.append(f"{where}: {problem['msg']}")
     return lines
 
 
@@ -99,9 +102,7 @@ def _code(header: Header) -> Iterator[str]:
         yield "code must hold commit and dirty alone"
         return
     commit, dirty = header.code["commit"], header.code["dirty"]
-    if dirty is True:
-        yield "was made with uncommitted changes: commit them and run again"
-    elif commit is None and dirty is None:
+    if commit is None and dirty is None:
         return  # installed from a package; its version is in `versions`
-    elif not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or dirty is not False:
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or not isinstance(dirty, bool):
         yield "code must be a full commit and whether it was dirty, or two nulls"

@@ -1,6 +1,6 @@
 """Checks submission.json: its fields, its tasks, seeds and files, and its scores, recomputed.
 
-Each rule needs some fields alone, so that a fault in one field does not hide those in others.
+Each rule needs some fields alone, so that a problem of one field does not hide those in others.
 """
 
 import re
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from analysis.stats.tables import StoredRun, episode_table, run_scores
 from analysis.submissions import check_headers
 from analysis.submissions.read_folder import MANIFEST, strict_json
-from analysis.submissions.schema import GROUPS, MIN_SEEDS, Submission, digest, run_path
+from analysis.submissions.schema import FEWEST_SEEDS, GROUPS, Submission, digest, run_path
 from analysis.submissions.unicode_checks import shown
 from explore_suite.runs.format import TRACES, EpisodeRow, Header
 from explore_suite.tasks import BENCHMARK
@@ -32,11 +32,11 @@ class FoundRun(NamedTuple):
     task: str  # by its path, like the seed
     seed: int
     header: Header | None
-    rows: list[EpisodeRow]  # none if any is faulty
-    actions: list[np.ndarray]  # of each traced evaluation; none if the traces are faulty
+    rows: list[EpisodeRow]  # none if any has a problem
+    actions: list[np.ndarray]  # of each traced evaluation; none if the traces have a problem
 
 
-class Evidence(NamedTuple):
+class Contents(NamedTuple):
     """What the fields of submission.json are compared with."""
 
     files: dict[str, bytes]
@@ -52,10 +52,10 @@ def read_manifest(data: bytes) -> tuple[Submission | None, dict[str, Any], list[
     try:
         return Submission.model_validate(values), values, []
     except ValidationError as error:
-        return None, _readable(values, error), check_headers.complaints(error)
+        return None, _readable(values, error), check_headers.type_problems(error)
 
 
-def faults(fields: dict[str, Any], found: Evidence) -> Iterator[str]:
+def problems(fields: dict[str, Any], found: Contents) -> Iterator[str]:
     """A line, with its file, for each field that the evidence contradicts."""
     for rule, needed in _RULES.items():
         if fields.keys() >= set(needed):
@@ -73,13 +73,13 @@ def mean_score(task: str, runs: Sequence[list[EpisodeRow]]) -> float:
 
 def _readable(values: Any, error: ValidationError) -> dict[str, Any]:
     """The fields with which nothing is wrong; none if the JSON is not an object."""
-    wrong = [fault["loc"][:1] for fault in error.errors()]
+    wrong = [one["loc"][:1] for one in error.errors()]
     if () in wrong:
         return {}
     return {name: value for name, value in values.items() if (name,) not in wrong}
 
 
-def _task_faults(found: Evidence, tasks: list[str]) -> Iterator[str]:
+def _task_problems(found: Contents, tasks: list[str]) -> Iterator[str]:
     for task in tasks:
         if task not in BENCHMARK:
             yield f"{MANIFEST}: unknown task or version {shown(task)}"
@@ -93,17 +93,18 @@ def _task_faults(found: Evidence, tasks: list[str]) -> Iterator[str]:
             yield f"{MANIFEST}: group {name} is only taken whole and lacks {', '.join(lacking)}"
 
 
-def _seed_faults(found: Evidence, seeds: list[int]) -> Iterator[str]:
-    if seeds != list(range(len(seeds))) or len(seeds) < MIN_SEEDS:
-        yield f"{MANIFEST}: seeds must be 0, 1, 2, ... without gaps, at least {MIN_SEEDS} of them"
+def _seed_problems(found: Contents, seeds: list[int]) -> Iterator[str]:
+    if seeds != list(range(len(seeds))) or len(seeds) < FEWEST_SEEDS:
+        few = f"at least {FEWEST_SEEDS} of them"
+        yield f"{MANIFEST}: seeds must be 0, 1, 2, ... without gaps, {few}"
 
 
-def _contact_faults(found: Evidence, contact: Any, paper: Any, code: Any) -> Iterator[str]:
+def _contact_problems(found: Contents, contact: Any, paper: Any, code: Any) -> Iterator[str]:
     if not (contact or paper or code):
         yield f"{MANIFEST}: one of contact, paper and code is needed"
 
 
-def _version_faults(found: Evidence, suite_version: str) -> Iterator[str]:
+def _version_problems(found: Contents, suite_version: str) -> Iterator[str]:
     if _numbers(suite_version) > _numbers(_installed()):
         yield f"{MANIFEST}: suite_version {suite_version} is newer than {_installed()}: update"
     versions = {run.header.versions.get("explore-suite") for run in found.runs if run.header}
@@ -111,8 +112,8 @@ def _version_faults(found: Evidence, suite_version: str) -> Iterator[str]:
         yield f"{MANIFEST}: suite_version {suite_version} is not that of the runs"
 
 
-def _path_faults(
-    found: Evidence, preset: str, agent: str, tasks: list[str], seeds: list[int]
+def _path_problems(
+    found: Contents, preset: str, agent: str, tasks: list[str], seeds: list[int]
 ) -> Iterator[str]:
     """Files that are missing, and files that belong to none of its runs."""
     there = found.files.keys() - {MANIFEST}
@@ -124,53 +125,53 @@ def _path_faults(
     )
 
 
-def _listing_faults(
-    found: Evidence, preset: str, agent: str, tasks: list[str], seeds: list[int],
+def _listing_problems(
+    found: Contents, preset: str, agent: str, tasks: list[str], seeds: list[int],
     files: dict[str, str],
 ) -> Iterator[str]:  # fmt: skip
     if files.keys() != _due(found, preset, agent, tasks, seeds, files):
         yield f"{MANIFEST}: files must name the files of its tasks and seeds, all and no others"
 
 
-def _digest_faults(found: Evidence, files: dict[str, str]) -> Iterator[str]:
+def _digest_problems(found: Contents, files: dict[str, str]) -> Iterator[str]:
     for path in sorted(found.files.keys() & files.keys()):
         if digest(found.files[path]) != files[path]:
             yield f"{path}: was changed after the submission was made: its SHA-256 differs"
 
 
-def _scored_faults(found: Evidence, tasks: list[str], scores: dict[str, float]) -> Iterator[str]:
+def _scored_problems(found: Contents, tasks: list[str], scores: dict[str, float]) -> Iterator[str]:
     if scores.keys() != set(tasks):
         yield f"{MANIFEST}: scores must name the tasks, all and no others"
 
 
-def _score_faults(
-    found: Evidence, preset: str, agent: str, seeds: list[int], scores: dict[str, float]
+def _score_problems(
+    found: Contents, preset: str, agent: str, seeds: list[int], scores: dict[str, float]
 ) -> Iterator[str]:
     rows = {run.stem: run.rows for run in found.runs if run.rows}
     for task in [task for task in scores if task in BENCHMARK]:
         due = [run_path(preset, agent, task, seed, "") for seed in seeds]
         if not due or not rows.keys() >= set(due):
-            continue  # a run is missing or faulty, which is a problem already
+            continue  # a run is missing or has a problem, which is reported already
         stated, mean = scores[task], mean_score(task, [rows[stem] for stem in due])
         if not abs(stated - mean) <= SCORE_TOLERANCE:
             yield f"{MANIFEST}: score {stated} of {task} is not {mean}, the mean over its rows"
 
 
 _RULES: dict[Callable[..., Iterator[str]], tuple[str, ...]] = {
-    _task_faults: ("tasks",),
-    _seed_faults: ("seeds",),
-    _contact_faults: ("contact", "paper", "code"),
-    _version_faults: ("suite_version",),
-    _path_faults: ("preset", "agent", "tasks", "seeds"),
-    _listing_faults: ("preset", "agent", "tasks", "seeds", "files"),
-    _digest_faults: ("files",),
-    _scored_faults: ("tasks", "scores"),
-    _score_faults: ("preset", "agent", "seeds", "scores"),
+    _task_problems: ("tasks",),
+    _seed_problems: ("seeds",),
+    _contact_problems: ("contact", "paper", "code"),
+    _version_problems: ("suite_version",),
+    _path_problems: ("preset", "agent", "tasks", "seeds"),
+    _listing_problems: ("preset", "agent", "tasks", "seeds", "files"),
+    _digest_problems: ("files",),
+    _scored_problems: ("tasks", "scores"),
+    _score_problems: ("preset", "agent", "seeds", "scores"),
 }
 
 
 def _due(
-    found: Evidence, preset: str, agent: str, tasks: list[str], seeds: list[int],
+    found: Contents, preset: str, agent: str, tasks: list[str], seeds: list[int],
     listed: Collection[str],
 ) -> set[str]:  # fmt: skip
     """Paths of the files of these tasks and seeds.

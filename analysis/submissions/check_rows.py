@@ -14,7 +14,7 @@ MAX_SECONDS = 1e8  # three years
 # what the grid world, the quickest task, takes with random actions.
 LEAST_STEP = 1e-6
 # Evaluations that may succeed before training has been at the goal. An update can find the way, but
-# the next training episodes follow the same policy; no committed run has even one.
+# the next training episodes follow the same policy.
 EARLY_SUCCESSES = 3
 _TICKS = 1000  # per second: the store writes no finer ones
 _WHOLE, _NUMBER = "(0|[1-9][0-9]{0,14})", "(-?[0-9][0-9.e+-]{0,30})"
@@ -130,6 +130,13 @@ def _return_faults(spec: TaskSpec, return_: np.ndarray, success: np.ndarray) -> 
             return_ < least * success - _ROUNDING,
             f"return {{row.return_}} is too low for {{row.success_steps}} success_steps, "
             f"which pay {least} or more each",
+        )
+    most = task_limits.MOST_PAY_WITHOUT.get(spec.name)
+    if most is not None:
+        yield (
+            return_ > success + most * (spec.horizon - success) + _ROUNDING,
+            "return {row.return_} is too high for {row.success_steps} success_steps: others "
+            + (f"pay less than {most} each" if most else "pay nothing"),
         )
 
 

@@ -1,11 +1,11 @@
 """Detects duplicated runs: rows or actions of one seed or method submitted as another's.
 
 Equal digits would be evaded by a little noise, so the rows of runs are compared by distance. How
-far two values may lie apart follows from the runs themselves: an episode is telling where a run
+far two values may lie apart follows from the runs themselves: an episode is informative where a run
 differs from its own neighbouring episodes, and two runs agree on it if they are much closer to each
 other than to those. Independent runs do so now and then; copies do so nearly always, noise or not.
 Where nothing changes, as for two methods that never find the goal or that have both solved the
-task, nothing is telling and nothing is compared.
+task, nothing is informative and nothing is compared.
 """
 
 from collections import defaultdict
@@ -21,17 +21,20 @@ from explore_suite.tasks import lookup
 # episode and its neighbours. Runs of one seed meet the same start states, so that good policies
 # earn alike in each episode: between them, values must be nearly equal.
 NEAR, NEAR_OF_SAME_STARTS = 0.5, 0.02
-# Two runs are copies if they agree on this share of the telling episodes. Of the 1,800 pairs of
-# independent committed runs (results/, 2026) none agrees on more than 0.58, whatever its seeds.
+# Two runs are copies if they agree on this share of the informative episodes. Of 1,800 pairs of
+# independent runs of release 0.1 none agrees on more than 0.58, of the first 538 of 0.2 on 0.48.
 NEARLY_ALL = 0.8
 # Two runs are copies if coverage grows by exactly the same in this share of the episodes in which
-# it grows in either. Of the same pairs none does in more than 0.16, or 0.20 of 10 such episodes.
+# it grows in either. Of all these pairs none does in more than 0.16, or 0.20 of 10 such episodes.
 SAME_GROWTH = 0.5
-ENOUGH = 15  # telling episodes; fewer may agree by chance
+ENOUGH = 15  # informative episodes; fewer may agree by chance
+# A run that earns nearly the same in episode after episode is hidden there by noise of a percent.
+# Where it differs from its neighbours by more than this share of the return, noise hides nothing.
+BEYOND_NOISE = 0.03
 # Equal actions are copies if at least so many of their stretches of 8 steps differ from each other:
 # honest seeds share an evaluation that holds one action, or that walks straight along two walls of
 # the grid world (17 stretches); an evaluation with continuous actions has hundreds.
-STRETCH, TELLING_STRETCHES = 8, 30
+STRETCH, DISTINCT_STRETCHES = 8, 30
 _NEIGHBOURS = 5  # episodes on either side
 _DIGITS = 9  # of a growth in coverage: a bin is a larger part, a rounding error a smaller one
 
@@ -55,7 +58,7 @@ class Match(NamedTuple):
 
     first: int
     second: int
-    what: str  # `episodes` if all columns but the seconds are equal, else the column
+    what: str  # `episodes` if all columns but the seconds are equal, else the column or columns
 
 
 def scored_rows(task: str, seed: int, rows: list[EpisodeRow]) -> ScoredRows:
@@ -73,21 +76,21 @@ def matches(runs: Sequence[ScoredRows]) -> Iterator[Match]:
 
 
 def same_actions(runs: Sequence[Sequence[np.ndarray]]) -> Iterator[tuple[int, int]]:
-    """Pairs of runs that share an evaluation with equal, telling actions; in order, each once.
+    """Pairs of runs that share an evaluation with equal, informative actions; in order, each once.
 
     A run is given by the actions (steps, dims) of each of its traced evaluations.
     """
     seen: dict[bytes, int] = {}  # actions -> the first run that has them
     for place, evaluations in enumerate(runs):
-        keys = [actions.tobytes() for actions in evaluations if _telling(actions)]
+        keys = [actions.tobytes() for actions in evaluations if _informative(actions)]
         yield from ((first, place) for first in sorted({seen[key] for key in keys if key in seen}))
         for key in keys:
             seen.setdefault(key, place)
 
 
-def _telling(actions: np.ndarray) -> bool:
+def _informative(actions: np.ndarray) -> bool:
     stretches = {actions[i : i + STRETCH].tobytes() for i in range(len(actions) - STRETCH + 1)}
-    return len(stretches) >= TELLING_STRETCHES
+    return len(stretches) >= DISTINCT_STRETCHES
 
 
 def _same(runs: Sequence[ScoredRows]) -> Iterator[Match]:
@@ -100,7 +103,7 @@ def _same(runs: Sequence[ScoredRows]) -> Iterator[Match]:
 
 
 def _alike(runs: Sequence[ScoredRows], places: Sequence[int]) -> Iterator[Match]:
-    """Runs of one task that agree on nearly all telling episodes of a column."""
+    """Runs of one task that agree on nearly all informative episodes of a column."""
     seeds = np.array([runs[place].seed for place in places])
     mine = [runs[place].rows for place in places]
     coverage = _column(mine, "train", "coverage")
@@ -111,8 +114,13 @@ def _alike(runs: Sequence[ScoredRows], places: Sequence[int]) -> Iterator[Match]
         for name, words in (("return_", "returns"), ("success_steps", "success_steps"))
     }
     for what, values in columns.items():
-        for first, second in _near(values, seeds):
+        for first, second in _near(values, seeds, _spread(values)):
             yield Match(places[first], places[second], what)
+    both = [columns[f"{phase} returns"] for phase in PHASES]
+    values, spread = np.hstack(both), np.hstack([_spread(returns) for returns in both])
+    spread[spread <= BEYOND_NOISE * np.abs(values)] = 0.0
+    for first, second in _near(values, seeds, spread):
+        yield Match(places[first], places[second], "returns")
     for first, second in _growing_alike(growth):
         yield Match(places[first], places[second], "coverage")
 
@@ -128,16 +136,15 @@ def _column(runs: Sequence[list[EpisodeRow]], phase: str, name: str) -> np.ndarr
     return values
 
 
-def _near(values: np.ndarray, seeds: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Pairs of rows that agree on nearly all telling episodes."""
-    spread = _spread(values)
+def _near(values: np.ndarray, seeds: np.ndarray, spread: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Pairs of runs that agree on at least NEARLY_ALL of the episodes with spread > 0."""
     for second in range(1, len(values)):
         apart = np.abs(values[:second] - values[second])  # (earlier runs, episodes)
         scale = np.fmax(spread[:second], spread[second])
-        telling = (scale > 0) & ~np.isnan(apart)
+        informative = (scale > 0) & ~np.isnan(apart)
         near = np.where(seeds[:second] == seeds[second], NEAR_OF_SAME_STARTS, NEAR)
-        agree = telling & (apart <= near[:, None] * scale)
-        yield from _pairs(agree, telling, NEARLY_ALL)
+        agree = informative & (apart <= near[:, None] * scale)
+        yield from _pairs(agree, informative, NEARLY_ALL)
 
 
 def _growing_alike(growth: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -148,11 +155,11 @@ def _growing_alike(growth: np.ndarray) -> Iterator[tuple[int, int]]:
         yield from _pairs(growth[:second] == growth[second], either & both, SAME_GROWTH)
 
 
-def _pairs(agree: np.ndarray, telling: np.ndarray, share: float) -> Iterator[tuple[int, int]]:
-    """The earlier runs that agree with the next one on this share of the telling episodes."""
-    counts, agreed = telling.sum(axis=1), (agree & telling).sum(axis=1)
+def _pairs(agree: np.ndarray, informative: np.ndarray, share: float) -> Iterator[tuple[int, int]]:
+    """The earlier runs that agree with the next one on this share of the informative episodes."""
+    counts, agreed = informative.sum(axis=1), (agree & informative).sum(axis=1)
     for first in np.flatnonzero((counts >= ENOUGH) & (agreed >= share * counts)):
-        yield int(first), len(telling)
+        yield int(first), len(informative)
 
 
 def _spread(values: np.ndarray) -> np.ndarray:

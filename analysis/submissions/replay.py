@@ -38,15 +38,14 @@ class TracedRun(NamedTuple):
     content: bytes
 
 
-class Replay(NamedTuple):
+class ReplayOutcome(NamedTuple):
     """The outcome of a replay."""
 
     replayed: int  # runs
-    runs: int  # with traces
     problems: list[str]
 
 
-def replay(runs: Sequence[TracedRun], seed: str, *, every: bool = False) -> Replay:
+def replay_runs(runs: Sequence[TracedRun], seed: str, *, every: bool = False) -> ReplayOutcome:
     """Replays MAX_RUNS of the runs, drawn by the seed, or every one; a line for each difference."""
     chosen = list(runs)
     if len(runs) > MAX_RUNS and not every:
@@ -57,7 +56,7 @@ def replay(runs: Sequence[TracedRun], seed: str, *, every: bool = False) -> Repl
         for first in range(0, len(chosen), MAX_RUNS)
         for problem in _replay_batch(chosen[first : first + MAX_RUNS])
     ]
-    return Replay(len(chosen), len(runs), problems)
+    return ReplayOutcome(len(chosen), problems)
 
 
 def differences(header: Header, rows: list[EpisodeRow], content: bytes) -> list[str]:

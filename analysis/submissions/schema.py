@@ -9,14 +9,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from analysis.submissions.unicode_checks import not_latin, reserved, unreadable
 from explore_suite.runs.format import LABEL, RunKey
-from explore_suite.tasks import BENCHMARK, CONTROL, GRID, HALLWAYS
+from explore_suite.tasks import BENCHMARK, CLASSIC, CONTROL, GRID, HALLWAYS
 
-MIN_SEEDS, MAX_SEEDS = 5, 100
+FEWEST_SEEDS, MOST_SEEDS = 5, 100  # of a submission, on every task
 # Tasks that are submitted together: a method is shown where exploring pays and where it does not.
 GROUPS: dict[str, list[str]] = {
     "control": [spec.id for spec in BENCHMARK.values() if spec.name in CONTROL],
     "hallway": [spec.id for spec in BENCHMARK.values() if spec.name in HALLWAYS],
     "grid": [spec.id for spec in BENCHMARK.values() if spec.name in GRID],
+    "classic": [spec.id for spec in BENCHMARK.values() if spec.name in CLASSIC],
 }
 _HTTPS = r"^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(/[A-Za-z0-9._~:/?#@!$&()*+,;=%-]*)?$"
 
@@ -67,7 +68,7 @@ class Submission(BaseModel):
     hardware: Text = Field(description="what the runs ran on")
     suite_version: str = Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$")
     tasks: list[Text] = Field(min_length=1, max_length=len(BENCHMARK), description="full ids")
-    seeds: list[int] = Field(min_length=1, max_length=MAX_SEEDS, description="0, 1, ... in order")
+    seeds: list[int] = Field(min_length=1, max_length=MOST_SEEDS, description="0, 1, ... in order")
     scores: dict[str, Number] = Field(description="task id -> mean score over the seeds")
     files: dict[str, Digest] = Field(description="path of each run file -> SHA-256 of its bytes")
 

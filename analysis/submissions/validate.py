@@ -1,4 +1,4 @@
-"""Validates a submission: everything it states is recomputed from its rows, every fault listed."""
+"""Validates a submission: what it states is recomputed from its rows, and every problem listed."""
 
 import json
 import re
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from analysis.submissions import check_headers, check_manifest
-from analysis.submissions.check_manifest import SUFFIXES, Evidence, FoundRun
+from analysis.submissions.check_manifest import SUFFIXES, Contents, FoundRun
 from analysis.submissions.check_rows import check_rows
 from analysis.submissions.duplicate_runs import Match, matches, same_actions, scored_rows
 from analysis.submissions.read_folder import MANIFEST, read_tree
-from analysis.submissions.replay import Replay, TracedRun, replay
+from analysis.submissions.replay import ReplayOutcome, TracedRun, replay_runs
 from analysis.submissions.schema import Submission, files_digest, run_path
 from analysis.submissions.unicode_checks import shown
 from explore_suite.runs.format import LABEL, TRACES, EpisodeRow, Header, Run, listed_traces
@@ -24,17 +24,17 @@ _RUN_STEM = re.compile(r"runs/([^/]+)/([^/]+)/([^/]+)/seed-([0-9]+)")
 
 
 @dataclass(frozen=True)
-class Report:
+class Validation:
     """The outcome of a validation: sound if there are no problems, else of no other use."""
 
     submission: Submission | None
     runs: list[Run]
     problems: list[str]
     traces: dict[str, bytes] = field(default_factory=dict)  # path -> content
-    replay: Replay | None = None  # None until the traces are replayed
+    replay: ReplayOutcome | None = None  # None until the traces are replayed
 
 
-def validate(folder: Path, accepted: Collection[str] = ()) -> Report:
+def validate(folder: Path, accepted: Collection[str] = ()) -> Validation:
     """Checks a folder, replaying nothing; a UserError if it does not exist.
 
     `accepted` are the digests of submissions accepted before: these alone may lack traces.
@@ -49,43 +49,43 @@ def validate(folder: Path, accepted: Collection[str] = ()) -> Report:
     return replace(report, problems=[*tree.problems, *stray, *report.problems])
 
 
-def check(files: dict[str, bytes], accepted: Collection[str] = ()) -> Report:
+def check(files: dict[str, bytes], accepted: Collection[str] = ()) -> Validation:
     """Checks the files of a submission, given as path -> content."""
     found, run_problems = _check_runs(files)
     if MANIFEST in files:
-        submission, fields, faults = check_manifest.read_manifest(files[MANIFEST])
+        submission, fields, lines = check_manifest.read_manifest(files[MANIFEST])
     else:
-        submission, fields, faults = None, {}, ["is missing"]
-    problems = [f"{MANIFEST}: {fault}" for fault in faults]
-    problems += check_manifest.faults(fields, Evidence(files, found))
+        submission, fields, lines = None, {}, ["is missing"]
+    problems = [f"{MANIFEST}: {line}" for line in lines]
+    problems += check_manifest.problems(fields, Contents(files, found))
     problems += run_problems
     if submission is None or files_digest(submission.files) not in accepted:
         problems += _lacking_traces(found)
     traces = {path: data for path, data in files.items() if path.endswith(TRACES)}
-    return Report(submission, _whole(found), list(dict.fromkeys(problems)), traces)
+    return Validation(submission, _whole(found), list(dict.fromkeys(problems)), traces)
 
 
 def check_runs(files: dict[str, bytes]) -> tuple[list[Run], list[str]]:
-    """The runs among the files of a new submission, and the faults of each and of all together."""
+    """The runs among the files of a new submission, and the problems of each and of all."""
     found, problems = _check_runs(files)
     return _whole(found), [*problems, *_lacking_traces(found)]
 
 
-def replay_traces(report: Report, *, every: bool = False) -> Report:
+def replay_traces(report: Validation, *, every: bool = False) -> Validation:
     """A sound report with the outcome of replaying its traces, a sample of them or every one."""
     if report.submission is None or report.problems or not report.traces:
         return report
     paths = {run_path(*run.header.key, TRACES): run for run in report.runs}
     traced = [TracedRun(path, *paths[path], data) for path, data in sorted(report.traces.items())]
-    outcome = replay(traced, files_digest(report.submission.files), every=every)
+    outcome = replay_runs(traced, files_digest(report.submission.files), every=every)
     return replace(report, problems=outcome.problems, replay=outcome)
 
 
 def _check_runs(files: dict[str, bytes]) -> tuple[list[FoundRun], list[str]]:
     found, problems = [], []
     for stem in sorted({_stem(path) for path in files if path != MANIFEST}):
-        run, faults = _check_run(stem, files)
-        problems += faults
+        run, lines = _check_run(stem, files)
+        problems += lines
         if run is not None:
             found.append(run)
     for rule in (_disagreements, _copied_rows, _copied_actions):
@@ -104,32 +104,32 @@ def _whole(found: list[FoundRun]) -> list[Run]:
 
 
 def _check_run(stem: str, files: dict[str, bytes]) -> tuple[FoundRun | None, list[str]]:
-    """What can be read of a run, None if it is of no task; and its faults, each with its file."""
+    """What can be read of a run, None if it is of no task; and its problems, each with its file."""
     parts = _RUN_STEM.fullmatch(stem)
     assert parts is not None, "read_tree and submit make no other paths"
     task = f"{NAMESPACE}/{parts[3]}"
     if task not in BENCHMARK:
         return None, [f"{stem}.json: unknown task or version {task}"]
     problems = [f"{stem}{suffix}: is missing" for suffix in SUFFIXES if stem + suffix not in files]
-    header, faults = _check_header(stem, task, files)
-    problems += [f"{stem}.json: {fault}" for fault in faults]
-    rows, faults = _check_csv(stem, task, files, header)
-    rows = [] if faults else rows
-    problems += [f"{stem}.csv: {fault}" for fault in faults]
-    actions, faults = _check_traces(stem, task, files, header)
-    problems += [f"{stem}{TRACES}: {fault}" for fault in faults]
+    header, lines = _check_header(stem, task, files)
+    problems += [f"{stem}.json: {line}" for line in lines]
+    rows, lines = _check_csv(stem, task, files, header)
+    rows = [] if lines else rows
+    problems += [f"{stem}.csv: {line}" for line in lines]
+    actions, lines = _check_traces(stem, task, files, header)
+    problems += [f"{stem}{TRACES}: {line}" for line in lines]
     return FoundRun(stem, task, int(parts[4]), header, rows, actions), problems
 
 
 def _check_header(stem: str, task: str, files: dict[str, bytes]) -> tuple[Header | None, list[str]]:
     if stem + ".json" not in files:
         return None, []
-    header, faults = check_headers.read(files[stem + ".json"])
+    header, problems = check_headers.read(files[stem + ".json"])
     if header is not None:
         if header.task != task or _path(header) != stem:
-            faults.append("preset, agent, task and seed of the header are not those of its path")
-        faults += check_headers.check(header, BENCHMARK[task])
-    return header, faults
+            problems.append("preset, agent, task and seed of the header are not those of its path")
+        problems += check_headers.check(header, BENCHMARK[task])
+    return header, problems
 
 
 def _check_csv(

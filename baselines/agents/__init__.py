@@ -1,4 +1,4 @@
-"""The reference agents, one idea per file; AGENTS in baselines/__init__.py names them.
+"""The reference agents, one idea per file; AGENTS in baselines/__init__.py lists them.
 
-In: nn, bonuses and the protocol of baselines/agent.py. Out: classes that act, observe and update.
+In: nn, bonuses and the protocol of baselines/agent.py. Out: agent classes and their configs.
 """

@@ -1,7 +1,7 @@
-"""Double DQN with a Boltzmann policy, for worlds with a few discrete actions.
+"""Double DQN with a Boltzmann policy, for tasks with a few discrete actions.
 
-The network takes the state and the action's number as one more input, as published, so that task
-and exploration values share one kind of network.
+As published, the network takes the action's number as one more input and returns one value, so that
+task and exploration values use the same kind of network.
 """
 
 from dataclasses import dataclass
@@ -10,44 +10,48 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Action, Bounds, State, check_ranges, require_finite
-from baselines.agents.off_policy import Info, OffPolicy
+from baselines.agent import Action, Bounds, check_ranges, require_finite
+from baselines.agents.off_policy import OffPolicy, Scalars
 from baselines.nn.networks import Adam, Gradient, spawn_seeds
 from baselines.nn.q_network import QNetwork, Scale, uniform_discrete
 from baselines.nn.replay import Replay
 
-_SLIPS = 0.25  # share of the skilled policy's steps that are uniform; code
+_EXPERT_EPSILON = 0.25  # probability of a uniform action of the scripted expert; authors' code
 _POSITIVE = """hidden layers learning_rate batch_size target_every candidates train_temperature
     test_temperature replay_capacity"""
 
 
 @dataclass(frozen=True)
 class DDQNConfig:
-    """Everything that may differ between runs; the defaults are those of the paper's code."""
+    """Hyperparameters of DDQN; the defaults are those of the authors' code."""
 
     hidden: int = 512  # units per hidden layer; paper
-    layers: int = 2  # paper
-    learning_rate: float = 1e-4  # paper
-    batch_size: int = 1024  # code
-    discount: float = 0.99  # code
-    target_every: int = 50  # updates between hard copies of the target; paper
-    candidates: int = 32  # uniform draws that stand for the actions in a maximum, a softmax; code
-    train_temperature: float = 0.3  # of the Boltzmann policy; code (the paper prints .1)
-    test_temperature: float = 0.1  # of evaluation, which is not greedy; paper
-    replay_capacity: int = 1_000_000  # transitions; code
-    warmup_steps: int = 128  # environment steps of uniform actions; code
-    skilled_steps: int = 0  # steps of the skilled policy instead; code: 2000 for the warm start
-    updates_per_step: float = 1.0  # all spent in one burst when the episode ends
+    layers: int = 2  # hidden layers; paper
+    learning_rate: float = 1e-4  # Adam's; paper
+    batch_size: int = 1024  # authors' code
+    discount: float = 0.99  # authors' code
+    target_every: int = 50  # updates between copies to the target network; paper
+    candidates: int = 32  # uniform samples in place of all actions in max, softmax; authors' code
+    train_temperature: float = 0.3  # of the Boltzmann policy; authors' code (the paper prints .1)
+    test_temperature: float = 0.1  # the same in evaluation, which is not greedy; paper
+    replay_capacity: int = 1_000_000  # transitions; authors' code
+    warmup_steps: int = 128  # environment steps of uniform actions; authors' code
+    skilled_steps: int = 0  # first steps, by a scripted expert (the paper's skilled policy)
+    updates_per_step: float = 1.0  # gradient steps per environment step
 
     def __post_init__(self) -> None:
         check_ranges(self, positive=_POSITIVE, fractions="discount")
 
 
 class DDQN(OffPolicy):
-    """Double DQN with a Boltzmann policy, for a few discrete actions; base of its variants."""
+    """Double DQN with a Boltzmann policy, for a few discrete actions."""
 
     Config: type[DDQNConfig] = DDQNConfig
     family, discrete = "ddqn", True
+    STATE = {
+        "net": "net.params", "target": "target.params", "adam": "adam",
+        "act_rng": "_act_rng", "eval_rng": "_eval_rng", "learn_rng": "_learn_rng",
+    }  # fmt: skip
 
     def __init__(
         self, bounds: Bounds, config: DDQNConfig, *, seed: int, device: str = "cpu"
@@ -66,7 +70,8 @@ class DDQN(OffPolicy):
         self.target = QNetwork(sizes, seed=net_seed, device=device)
         self.adam = Adam([self.net.params], config.learning_rate)
         self._gradient = Gradient(self.net)
-        # On the CPU for every device; evaluation draws too, and must not disturb behaviour.
+        # On the CPU for every device. Evaluation has a stream of its own: it must not change the
+        # actions of training.
         behave_seed, eval_seed = spawn_seeds(act_seed, 2)
         self._act_rng = torch.Generator().manual_seed(behave_seed)
         self._eval_rng = torch.Generator().manual_seed(eval_seed)
@@ -74,25 +79,29 @@ class DDQN(OffPolicy):
 
     @property
     def in_warmup(self) -> bool:
-        """True while actions come from the uniform or the skilled policy, whatever is learnt."""
+        """True while actions are uniform or the scripted expert's."""
         return self.steps < max(self.config.warmup_steps, self.config.skilled_steps)
 
     def behaviour_action(self, obs: np.ndarray) -> Tensor:
-        """One draw of the task policy, or at first of the skilled one."""
+        """One action (1,) of the task policy, or of the scripted expert in its first steps."""
         if self.steps < self.config.skilled_steps:
-            return self._skilled(obs)
+            return self._expert_action(obs)
         return super().behaviour_action(obs)
 
     def task_action(self, obs: np.ndarray) -> Tensor:
-        """One draw of the task policy at the lower temperature."""
+        """One action (1,) of the task policy at `test_temperature`."""
         return self.sample_actions(obs, 1, explore=False)[0]
 
     def as_action(self, action: Tensor) -> Action:
-        """As a whole number."""
+        """As an integer."""
         return int(action)
 
     def sample_actions(self, obs: np.ndarray, n: int, *, explore: bool = True) -> Tensor:
-        """`n` draws (n, 1) of the task policy at one observation."""
+        """`n` samples (n, 1) of the task policy at one observation.
+
+        The policy is the softmax of Q / temperature over `candidates` uniform samples: importance
+        sampling with a uniform proposal, as in the paper (section 4.4).
+        """
         if explore and self.in_warmup:
             return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
         config = self.config
@@ -101,20 +110,20 @@ class DDQN(OffPolicy):
         log_weight = self._log_multiplicities(rng)
         logits = self.values(self.as_tensor(obs)[None])[0].cpu() / temperature + log_weight
         require_finite("action value", logits[log_weight.isfinite()].numpy(), self.steps)
-        chances = torch.softmax(logits.double(), dim=0)
-        draws = torch.multinomial(chances, n, replacement=True, generator=rng)
-        return draws[:, None].float()
+        probabilities = torch.softmax(logits.double(), dim=0)
+        actions = torch.multinomial(probabilities, n, replacement=True, generator=rng)
+        return actions[:, None].float()
 
     def values(self, obs: Tensor) -> Tensor:
         """(B, O) -> (B, actions): the learned Q of every action."""
         return self.net.grid(self._obs_scale(obs), self._all_actions())
 
     def maps(self, obs: np.ndarray) -> dict[str, np.ndarray]:
-        """For pictures: what each of (B, O) observations is worth, (B,)."""
+        """Quantities to plot at (B, O) observations, (B,) each: here the largest Q over actions."""
         return {"task_value": self.values(self.as_tensor(obs)).amax(1).cpu().numpy()}
 
-    def _learn(self) -> Info:
-        """One step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
+    def _update_once(self) -> Scalars:
+        """One gradient step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
         batch = self.replay.sample(self.config.batch_size)
         next_obs, actions = self._obs_scale(batch.next_obs), self._all_actions()
         drawn = self._log_multiplicities(self._learn_rng).isfinite().to(self.device)  # (actions,)
@@ -124,24 +133,24 @@ class DDQN(OffPolicy):
         inputs = torch.cat((self._obs_scale(batch.obs), self._action_scale(batch.action)), dim=1)
         values, activations = self.net.forward(inputs)  # (1, 1, B)
         error = values - target
-        output_gradient = error * (2 / len(target))  # of the loss, in Q
+        output_gradient = error * (2 / len(target))  # of the loss with respect to Q
         self.adam.step([self.net.gradient(activations, output_gradient, self._gradient)])
         if self.updates % self.config.target_every == 0:
             self.target.params.copy_(self.net.params)
         return {"critic_loss": error.square().mean(), "q_mean": values.mean()}
 
     def _log_multiplicities(self, rng: torch.Generator) -> Tensor:
-        """(actions,): the log of how often each was drawn as a candidate; -inf for never."""
+        """(actions,): log of how often each action was sampled as a candidate; -inf if never."""
         low, high = (torch.as_tensor(x) for x in (self.bounds.action_low, self.bounds.action_high))
         return uniform_discrete(self.config.candidates, low, high, rng)[1]
 
     def _all_actions(self) -> Tensor:
-        """(actions, 1), scaled as the network takes them."""
+        """All actions as network inputs, (actions, 1)."""
         return self._action_scale(torch.arange(self.actions, device=self.device)[:, None].float())
 
-    def _skilled(self, obs: np.ndarray) -> Tensor:
-        """Mostly a step of a shortest way to the far corner, else anything."""
-        if float(torch.rand((), generator=self._act_rng)) < _SLIPS:
+    def _expert_action(self, obs: np.ndarray) -> Tensor:
+        """The next step on a shortest path to the far corner; sometimes a uniform action."""
+        if float(torch.rand((), generator=self._act_rng)) < _EXPERT_EPSILON:
             return torch.randint(self.actions, (1,), generator=self._act_rng)
         row, column = obs
         return torch.tensor([0 if column > row else 1])
@@ -153,24 +162,3 @@ class DDQN(OffPolicy):
     def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
         """Inverse of `policy_dict`."""
         self.net.params.copy_(weights["net"])
-
-    def state_dict(self) -> State:
-        """Networks, optimiser, replay, random streams and counters."""
-        return super().state_dict() | {
-            "net": self.net.params.clone(),
-            "target": self.target.params.clone(),
-            "adam": self.adam.state_dict(),
-            "act_rng": self._act_rng.get_state(),
-            "eval_rng": self._eval_rng.get_state(),
-            "learn_rng": self._learn_rng.get_state(),
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        super().load_state_dict(state)
-        self.net.params.copy_(state["net"])
-        self.target.params.copy_(state["target"])
-        self.adam.load_state_dict(state["adam"])
-        self._act_rng.set_state(state["act_rng"])
-        self._eval_rng.set_state(state["eval_rng"])
-        self._learn_rng.set_state(state["learn_rng"])

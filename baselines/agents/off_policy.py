@@ -1,7 +1,6 @@
-"""The base of SAC and DDQN: a replay, and learning in one burst when an episode ends.
+"""The base class of SAC and DDQN: a replay buffer, and all updates at the end of an episode.
 
-What BBE and DEEP add to such a learner does not depend on its kind: `bbe.py` and `deep.py` hold it,
-to be mixed into either.
+What BBE and DEEP add is the same for both: `bbe.py` and `deep.py` hold it as mixins.
 """
 
 from abc import ABC, abstractmethod
@@ -10,55 +9,57 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Action, State, Transition, require_finite
+from baselines.agent import Action, State, Stateful, Transition, require_finite
 from baselines.nn.replay import Replay
 
-Info = dict[str, Tensor]  # scalars, not yet copied from the device
+Scalars = dict[str, Tensor]  # scalars, not yet copied from the device
 _COUNTERS = ("steps", "updates", "_episode_length", "_due")
 
 
-class OffPolicy(ABC):
-    """Makes no update inside an episode and all of them when it ends, as the paper does."""
+class OffPolicy(Stateful, ABC):
+    """Off-policy agent whose updates are all made at the end of each episode, as in the paper."""
+
+    STATE = {"replay": "replay"}
 
     def __init__(self, replay: Replay, *, updates_per_step: float, device: str) -> None:
         self.replay, self.device = replay, torch.device(device)
         self._updates_per_step = updates_per_step
         self.steps = 0  # environment steps observed
-        self.updates = 0  # calls of `_learn`, including those that do nothing
+        self.updates = 0  # calls of `_update_once`, including those that do nothing
         self._episode_length = 0
-        self._due = 0  # updates owed for episodes that have ended
+        self._due = 0  # updates to make for episodes that have ended
 
     @property
     @abstractmethod
     def in_warmup(self) -> bool:
-        """True during the first environment steps, whose actions are not learnt."""
+        """True during the first environment steps, whose actions ignore what was learned."""
 
     @abstractmethod
     def sample_actions(self, obs: np.ndarray, n: int) -> Tensor:
-        """`n` draws (n, A) of the task policy at one observation."""
+        """`n` samples (n, A) of the task policy at one observation."""
 
     @abstractmethod
     def task_action(self, obs: np.ndarray) -> Tensor:
-        """The action (A,) of an evaluation."""
+        """The action (A,) in an evaluation episode."""
 
     @abstractmethod
     def as_action(self, action: Tensor) -> Action:
-        """An action (A,) as the environment takes it."""
+        """Converts an action (A,) to what the environment accepts."""
 
     @abstractmethod
-    def _learn(self) -> Info:
-        """One update; its losses and means."""
+    def _update_once(self) -> Scalars:
+        """Makes one update on a sampled batch; returns its losses and statistics."""
 
     def act(self, obs: np.ndarray, *, explore: bool) -> Action:
-        """The behaviour policy's action, or without exploring the task policy's."""
+        """An action of the behaviour policy, or with `explore=False` of the task policy."""
         return self.as_action(self.behaviour_action(obs) if explore else self.task_action(obs))
 
     def behaviour_action(self, obs: np.ndarray) -> Tensor:
-        """The action (A,) of training: one draw of the task policy."""
+        """The action (A,) in a training episode: one sample of the task policy."""
         return self.sample_actions(obs, 1)[0]
 
     def observe(self, transition: Transition) -> None:
-        """Stores a step; at the end of an episode its updates fall due."""
+        """Stores a step; the last step of an episode makes the episode's updates due."""
         self.replay.add(transition._replace(reward=self.stored_reward(transition)))
         self.steps += 1
         self._episode_length += 1
@@ -67,16 +68,23 @@ class OffPolicy(ABC):
             self._episode_length = 0
 
     def stored_reward(self, transition: Transition) -> float:
-        """The reward that goes into the replay; asked for once per step: it may count a visit."""
+        """The reward to store in the replay buffer.
+
+        Called exactly once per step, because an override may record a visit.
+        """
         return transition.reward
 
     def update(self) -> dict[str, float]:
-        """Makes the updates that are due, in one burst; returns the last one's losses and means."""
-        info: Info = {}
-        for _ in range(self._due):
+        """Makes the updates that are due; returns the losses and statistics of the last one."""
+        due, self._due = self._due, 0
+        return self.learn(due)
+
+    def learn(self, updates: int) -> dict[str, float]:
+        """Makes this many updates now; returns the losses and statistics of the last one."""
+        info: Scalars = {}
+        for _ in range(updates):
             self.updates += 1
-            info = self._learn()
-        self._due = 0
+            info = self._update_once()
         if not info:
             return {}
         numbers = dict(zip(info, torch.stack(tuple(info.values())).tolist(), strict=True))
@@ -85,16 +93,16 @@ class OffPolicy(ABC):
         return numbers
 
     def as_tensor(self, obs: np.ndarray) -> Tensor:
-        """An observation, or a batch of them, as the networks take it."""
+        """One or more observations as a float32 tensor on the agent's device."""
         return torch.as_tensor(obs, dtype=torch.float32, device=self.device)
 
     def state_dict(self) -> State:
-        """The replay and the counters; a subclass adds what it learns and its random streams."""
+        """What `STATE` lists, and counters; a subclass adds networks and random streams to it."""
         counters = {name: getattr(self, name) for name in _COUNTERS}
-        return {"replay": self.replay.state_dict(), "counters": counters}
+        return super().state_dict() | {"counters": counters}
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
-        self.replay.load_state_dict(state["replay"])
+        super().load_state_dict(state)
         for name in _COUNTERS:
-            setattr(self, name, int(state["counters"][name]))
+            setattr(self, name, state["counters"][name])

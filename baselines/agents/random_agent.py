@@ -1,4 +1,4 @@
-"""Uniformly random actions: the floor that every agent is measured from."""
+"""The random agent, the zero of normalised scores."""
 
 import json
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ _STREAMS = ("evaluation", "behaviour")
 
 @dataclass(frozen=True)
 class RandomConfig:
-    """What kind of actions to draw."""
+    """Discrete or continuous actions."""
 
-    discrete: bool = False  # one whole number instead of a point in the box
+    discrete: bool = False  # an integer instead of a point in the box
 
 
 class RandomAgent:
-    """Uniformly random actions: the floor that every agent is measured from."""
+    """Uniformly random actions, in training and in evaluation."""
 
     Config = RandomConfig
     family, discrete = "random", None
@@ -29,34 +29,34 @@ class RandomAgent:
     ) -> None:
         self.config = config
         self._low, self._high = bounds.action_low, bounds.action_high
-        self._rngs = {  # evaluation draws too, and must not disturb behaviour
+        self._rngs = {  # two streams: evaluation must not change training actions
             explore: np.random.Generator(np.random.PCG64([seed, explore]))
             for explore in (False, True)
         }
 
     def act(self, obs: np.ndarray, *, explore: bool) -> Action:
-        """A uniform draw, exploring or not."""
+        """A uniformly random action, whatever `explore` is."""
         rng = self._rngs[explore]
         if self.config.discrete:
             return int(rng.integers(self._low[0], self._high[0], endpoint=True))
         return rng.uniform(self._low, self._high).astype(np.float32)
 
     def observe(self, transition: Transition) -> None:
-        """Nothing is remembered."""
+        """Does nothing."""
 
     def update(self) -> dict[str, float]:
-        """Nothing is learnt."""
+        """Does nothing."""
         return {}
 
     def policy_dict(self) -> dict[str, Tensor]:
-        """Nothing is learnt."""
+        """Empty: there are no weights."""
         return {}
 
     def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
         """Inverse of `policy_dict`."""
 
     def state_dict(self) -> State:
-        """The positions of both random streams, as text: their integers have 128 bits."""
+        """The states of both random streams, as JSON because their integers have 128 bits."""
         states = (rng.bit_generator.state for rng in self._rngs.values())
         return {name: json.dumps(state) for name, state in zip(_STREAMS, states, strict=True)}
 

@@ -1,7 +1,7 @@
 """Soft actor-critic (Haarnoja et al., 2018) with two critics and a learned temperature.
 
-The values are those of pytorch_sac, which the paper kept; the schedule is the paper's: no update
-inside an episode, one burst of updates when it ends.
+The default hyperparameters are those of pytorch_sac, which the paper kept. The schedule is the
+paper's: no update during an episode, all of them at its end.
 """
 
 import math
@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from baselines.agent import Action, Bounds, State, check_ranges, require_finite
-from baselines.agents.off_policy import Info, OffPolicy
+from baselines.agent import Action, Bounds, Stateful, check_ranges, require_finite
+from baselines.agents.off_policy import OffPolicy, Scalars
 from baselines.nn.networks import MLP, Adam, Draw, GaussianActor, Gradient, spawn_seeds
 from baselines.nn.replay import Batch, Replay
 
@@ -22,21 +22,21 @@ _POSITIVE = """hidden layers learning_rate batch_size init_temperature target_ev
 
 @dataclass(frozen=True)
 class SACConfig:
-    """Everything that may differ between runs; the defaults are the paper's."""
+    """Hyperparameters of SAC; the defaults are the paper's."""
 
-    hidden: int = 1024  # width of actor and critics; pytorch_sac
-    layers: int = 2  # pytorch_sac
+    hidden: int = 1024  # units per hidden layer of actor and critics; pytorch_sac
+    layers: int = 2  # hidden layers; pytorch_sac
     learning_rate: float = 1e-4  # Adam's, for actor, critics and temperature; pytorch_sac
     batch_size: int = 1024  # pytorch_sac
     discount: float = 0.99  # pytorch_sac
-    init_temperature: float = 0.1  # alpha at the start; pytorch_sac
-    tau: float = 0.005  # how far a target moves towards its critic; pytorch_sac
-    target_every: int = 2  # updates between two such moves; pytorch_sac
-    actor_every: int = 1  # updates between two steps of actor and temperature; pytorch_sac
-    replay_capacity: int = 1_000_000  # transitions; the paper's code
-    warmup_steps: int = 128  # environment steps of uniform actions; the paper's code
-    seed_updates: int = 500  # first update that learns; uniform actions until after it; the code
-    updates_per_step: float = 1.0  # all spent in one burst when the episode ends; the code
+    init_temperature: float = 0.1  # initial alpha; pytorch_sac
+    tau: float = 0.005  # step size of the soft target update; pytorch_sac
+    target_every: int = 2  # critic updates per soft target update; pytorch_sac
+    actor_every: int = 1  # critic updates per update of actor and temperature; pytorch_sac
+    replay_capacity: int = 1_000_000  # transitions; authors' code
+    warmup_steps: int = 128  # environment steps of uniform actions; authors' code
+    seed_updates: int = 500  # first update made; uniform actions until after it; authors' code
+    updates_per_step: float = 1.0  # gradient steps per environment step; authors' code
 
     def __post_init__(self) -> None:
         check_ranges(self, positive=_POSITIVE, fractions="discount tau")
@@ -44,7 +44,10 @@ class SACConfig:
 
 @dataclass(frozen=True)
 class Value:
-    """A value of (obs, action), (B,), and its gradient in the action, (B, A)."""
+    """The value of (obs, action), and its gradient with respect to the action.
+
+    Sums and multiples of Values are taken of both: `a + 0.5 * b`.
+    """
 
     value: Tensor  # (B,)
     gradient: Tensor  # (B, A)
@@ -56,8 +59,10 @@ class Value:
         return Value(scale * self.value, scale * self.gradient)
 
 
-class Critic:
-    """Two Q-networks, their slow targets and their optimiser."""
+class Critic(Stateful):
+    """Two Q-networks, their target networks and their optimiser."""
+
+    STATE = {"params": "net.params", "target": "target.params", "adam": "adam"}
 
     def __init__(
         self, obs_dim: int, action_dim: int, config: SACConfig, *, seed: int, device: str
@@ -71,62 +76,52 @@ class Critic:
         self._gradient = Gradient(self.net)
 
     def value(self, obs: Tensor, action: Tensor) -> Value:
-        """min(Q1, Q2)."""
+        """The smaller of the two Q-values, min(Q1, Q2)."""
         q, inputs = self.net.forward(torch.cat((obs, action), dim=1))  # (2, 1, B)
         value, member = q[:, 0].min(0)
         return Value(value, self.net.input_gradient(inputs, member, action.shape[1]))
 
     def update(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
-    ) -> Info:
-        """One step on the loss mean((Q1 - y)^2) + mean((Q2 - y)^2)."""
-        target = self._bootstrap(batch, next_action, next_log_prob, alpha)  # (B,)
+    ) -> Scalars:
+        """One gradient step on the loss mean((Q1 - y)^2) + mean((Q2 - y)^2)."""
+        target = self.td_target(batch, next_action, next_log_prob, alpha)  # (B,)
         q, inputs = self.net.forward(torch.cat((batch.obs, batch.action), dim=1))  # (2, 1, B)
         error = q - target
-        output_gradient = error * (2 / len(target))  # of the loss, in Q1 and Q2
+        output_gradient = error * (2 / len(target))  # of the loss with respect to Q1 and Q2
         self.adam.step([self.net.gradient(inputs, output_gradient, self._gradient)])
         loss = error.square().sum() / len(target)
         return {"target": target.mean(), "critic_loss": loss, "q_mean": q.mean()}
 
-    def sync(self) -> None:
-        """Moves the targets a little towards the critics."""
-        self.target.params.lerp_(self.net.params, self.config.tau)
-
-    def state_dict(self) -> State:
-        """Both parameter vectors and the optimiser."""
-        return {
-            "params": self.net.params.clone(),
-            "target": self.target.params.clone(),
-            "adam": self.adam.state_dict(),
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        self.net.params.copy_(state["params"])
-        self.target.params.copy_(state["target"])
-        self.adam.load_state_dict(state["adam"])
-
-    def _bootstrap(
+    def td_target(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
     ) -> Tensor:
-        """Returns y = r + discount (1 - terminated) (min Q' - alpha log pi)."""
+        """Returns y = r + discount (1 - terminated) (min(Q1', Q2') - alpha log pi), (B,)."""
         q, _ = self.target.forward(torch.cat((batch.next_obs, next_action), dim=1))  # (2, 1, B)
         soft_value = q[:, 0].amin(0) - alpha * next_log_prob
         return batch.reward + self.config.discount * (1 - batch.terminated) * soft_value
+
+    def sync(self) -> None:
+        """Soft update of the target networks: target += tau * (net - target)."""
+        self.target.params.lerp_(self.net.params, self.config.tau)
 
 
 class SAC(OffPolicy):
     """Soft actor-critic: two critics, a squashed Gaussian actor, a learned temperature.
 
-    It is also the base of its variants. A variant changes what it must of: `stored_reward` (what
-    the critic learns to predict), `actor_value` (what the actor climbs), `update_critics` and
-    `sync_targets` (more critics), `sample_actions` and `behaviour_action`. Each takes random
-    streams of its own from `spawn_seeds`, beyond the first four: the base's draws stay the same.
-    Gradients here are written by hand; a variant may call `backward()` on a loss of its own.
+    A variant overrides what it needs of `stored_reward` (the reward the critics are trained on),
+    `actor_value` (what the actor maximises), `update_critics`, `update_actor`, `sync_targets`,
+    `sample_actions` and `behaviour_action` (how it acts). For its own random streams it takes seeds
+    of `spawn_seeds` beyond the first four, so that SAC's stay the same. Gradients here are written
+    by hand for speed; a variant may call `backward()` on a loss of its own.
     """
 
     Config: type[SACConfig] = SACConfig
     family, discrete = "sac", False
+    STATE = {
+        "actor": "actor.net.params", "log_alpha": "log_alpha", "actor_adam": "actor_adam",
+        "critic": "critic", "act_rng": "_act_rng", "learn_rng": "_learn_rng",
+    }  # fmt: skip
 
     def __init__(
         self, bounds: Bounds, config: SACConfig, *, seed: int, device: str = "cpu"
@@ -147,21 +142,21 @@ class SAC(OffPolicy):
         self.actor_adam = Adam([net.params, self.log_alpha], config.learning_rate)
         self._actor_gradient = Gradient(net)
         self.target_entropy = -float(action_dim)
-        self._act_rng = torch.Generator().manual_seed(act_seed)  # acting happens on the host
+        self._act_rng = torch.Generator().manual_seed(act_seed)  # actions are sampled on the CPU
         self._learn_rng = torch.Generator(device).manual_seed(learn_seed)
 
     @property
     def in_warmup(self) -> bool:
-        """True during the first environment steps, when actions are uniform whatever is learnt."""
+        """True during the first environment steps, when actions are uniform."""
         return self.steps < self.config.warmup_steps
 
     @property
     def is_random(self) -> bool:
-        """True while the task policy is uniform: in warm-up and in the seed phase."""
+        """True while the task policy is uniform: in warm-up and before the first real update."""
         return self.in_warmup or self.updates <= self.config.seed_updates
 
     def sample_actions(self, obs: np.ndarray, n: int) -> Tensor:
-        """`n` draws (n, A) of the task policy at one observation."""
+        """`n` samples (n, A) of the task policy at one observation."""
         if self.is_random:
             actions = self.actor.uniform(n, self._act_rng)
         else:
@@ -169,50 +164,50 @@ class SAC(OffPolicy):
         return torch.from_numpy(actions).to(self.device)
 
     def task_action(self, obs: np.ndarray) -> Tensor:
-        """The squashed mean of the task policy."""
+        """The deterministic action: tanh of the Gaussian's mean, scaled to the bounds."""
         return torch.from_numpy(self.actor.mode(obs))
 
     def as_action(self, action: Tensor) -> Action:
-        """As numpy takes it; stops the run if it is not finite."""
+        """As a NumPy array; FloatingPointError if it is not finite."""
         array = action.cpu().numpy()
         require_finite("action", array, self.steps)
         return array
 
-    def _learn(self) -> Info:
-        """One update, once the seed phase is over: critics, actor and temperature, targets."""
+    def _update_once(self) -> Scalars:
+        """One update of critics, actor, temperature and targets; none for `seed_updates` calls."""
         if self.updates < self.config.seed_updates:
             return {}
         n = self.config.batch_size
         batch = self.replay.sample(n)
         alpha = self.log_alpha.exp()
-        # The critics' update leaves the actor alone, so one pass serves both their draws.
+        # The critics' update does not change the actor, so one forward pass serves both updates.
         draw = self.actor.draw(torch.cat((batch.obs, batch.next_obs)), self._learn_rng)
         info = self.update_critics(batch, draw.action[n:], draw.log_prob[n:], alpha)
         if self.updates % self.config.actor_every == 0:
-            info |= self._update_actor(batch.obs, draw, alpha)
+            info |= self.update_actor(batch.obs, draw, alpha)
         if self.updates % self.config.target_every == 0:
             self.sync_targets()
         return info
 
     def update_critics(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
-    ) -> Info:
-        """One step of every critic, given the policy's draws at the batch's next observations."""
+    ) -> Scalars:
+        """One gradient step of every critic, given the policy's actions at `batch.next_obs`."""
         return self.critic.update(batch, next_action, next_log_prob, alpha)
 
     def actor_value(self, obs: Tensor, action: Tensor) -> Value:
-        """What the actor climbs."""
+        """The value that the actor maximises."""
         return self.critic.value(obs, action)
 
     def sync_targets(self) -> None:
-        """One soft move of every critic's targets."""
+        """One soft update of every critic's target networks."""
         self.critic.sync()
 
-    def _update_actor(self, obs: Tensor, draw: Draw, alpha: Tensor) -> Info:
-        """One step of the actor and one of the temperature.
+    def update_actor(self, obs: Tensor, draw: Draw, alpha: Tensor) -> Scalars:
+        """One gradient step of the actor and one of the temperature.
 
-        The actor's loss is mean(alpha log pi - value); the temperature's, in log alpha, is
-        mean(alpha (-log pi - target entropy)).
+        The actor's loss is mean(alpha log pi - value). The temperature's loss is
+        mean(alpha (-log pi - target entropy)), minimised over log alpha.
         """
         n = len(obs)
         value = self.actor_value(obs, draw.action[:n])
@@ -230,24 +225,3 @@ class SAC(OffPolicy):
     def load_policy_dict(self, weights: dict[str, Tensor]) -> None:
         """Inverse of `policy_dict`."""
         self.actor.net.params.copy_(weights["actor"])
-
-    def state_dict(self) -> State:
-        """Networks, optimisers, replay, random streams and counters."""
-        return super().state_dict() | {
-            "actor": self.actor.net.params.clone(),
-            "log_alpha": self.log_alpha.clone(),
-            "actor_adam": self.actor_adam.state_dict(),
-            "critic": self.critic.state_dict(),
-            "act_rng": self._act_rng.get_state(),
-            "learn_rng": self._learn_rng.get_state(),
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        super().load_state_dict(state)
-        self.actor.net.params.copy_(state["actor"])
-        self.log_alpha.copy_(state["log_alpha"])
-        self.actor_adam.load_state_dict(state["actor_adam"])
-        self.critic.load_state_dict(state["critic"])
-        self._act_rng.set_state(state["act_rng"])
-        self._learn_rng.set_state(state["learn_rng"])

@@ -1,12 +1,12 @@
-"""SAC with two critics, one for the task and one for the bonus; its actor climbs their sum."""
+"""SAC 2Q: one critic for the task, one for the bonus; the actor maximises their sum."""
 
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from baselines.agent import Bounds, State, Transition
+from baselines.agent import Bounds, Transition
 from baselines.agents.bbe import LoggedBonus
-from baselines.agents.off_policy import Info
+from baselines.agents.off_policy import Scalars
 from baselines.agents.sac import SAC, Critic, SACConfig, Value
 from baselines.bonuses import BonusConfig
 from baselines.nn.networks import spawn_seeds
@@ -15,19 +15,20 @@ from baselines.nn.replay import Batch, Replay
 
 @dataclass(frozen=True)
 class SAC2QConfig(SACConfig):
-    """SAC's settings, and those of the bonus."""
+    """The hyperparameters of SAC and of the bonus."""
 
-    bonus_scale: float = 1.0  # of the bonus critic in the actor's sum; the paper's code
+    bonus_scale: float = 1.0  # weight of the bonus critic in the actor's value; authors' code
     bonus: BonusConfig = field(default_factory=BonusConfig)
 
 
 class SAC2Q(LoggedBonus, SAC):
-    """SAC with a second critic, on logged bonuses; its actor climbs the sum of both values.
+    """SAC with a second critic for the bonus; the actor maximises the sum of both values.
 
-    The second critic has a replay of its own. Both critics' targets hold the entropy term, so that
-    it counts twice, as published.
+    The second critic has a replay buffer of its own. The targets of both critics contain the
+    entropy term, so entropy counts twice, as published.
     """
 
+    STATE = {"bonus_critic": "bonus_critic", "bonus_replay": "bonus_replay"}
     Config = SAC2QConfig
     config: SAC2QConfig
 
@@ -44,14 +45,14 @@ class SAC2Q(LoggedBonus, SAC):
         )
 
     def observe(self, transition: Transition) -> None:
-        """Stores the step twice: with its reward, and with the bonus from before this visit."""
+        """Stores the step twice: with its reward, and with its bonus before this visit."""
         self.bonus_replay.add(transition._replace(reward=self.log_bonus(transition)))
         super().observe(transition)
 
     def update_critics(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
-    ) -> Info:
-        """The bonus critic on a batch of its own, then the task critic."""
+    ) -> Scalars:
+        """Updates the bonus critic on a batch of its own, then the task critic."""
         bonus_batch = self.bonus_replay.sample(self.config.batch_size)
         draw = self.actor.draw(bonus_batch.next_obs, self._learn_rng)
         info = self.bonus_critic.update(bonus_batch, draw.action, draw.log_prob, alpha)
@@ -59,24 +60,11 @@ class SAC2Q(LoggedBonus, SAC):
         return info | super().update_critics(batch, next_action, next_log_prob, alpha)
 
     def actor_value(self, obs: Tensor, action: Tensor) -> Value:
-        """The task's value plus the scaled value of the bonuses to come."""
-        novelty = self.bonus_critic.value(obs, action)
-        return super().actor_value(obs, action) + self.config.bonus_scale * novelty
+        """The task critic's value plus the scaled value of the bonus critic."""
+        bonus_value = self.bonus_critic.value(obs, action)
+        return super().actor_value(obs, action) + self.config.bonus_scale * bonus_value
 
     def sync_targets(self) -> None:
-        """One soft move of both critics' targets."""
+        """One soft update of both critics' target networks."""
         super().sync_targets()
         self.bonus_critic.sync()
-
-    def state_dict(self) -> State:
-        """SAC's state, the bonus, the second critic and the second replay."""
-        return super().state_dict() | {
-            "bonus_critic": self.bonus_critic.state_dict(),
-            "bonus_replay": self.bonus_replay.state_dict(),
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`."""
-        super().load_state_dict(state)
-        self.bonus_critic.load_state_dict(state["bonus_critic"])
-        self.bonus_replay.load_state_dict(state["bonus_replay"])

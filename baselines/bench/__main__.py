@@ -1,17 +1,12 @@
 """`make bench`: how fast things are, as ratios against peers and limits measured in the same run.
 
-Contenders run in short interleaved blocks on one thread of one core, and a ratio is the median over
-the rounds of ratios within a round, in processor time: other programs on the machine cancel out.
+Everything is measured on one thread of one core (see timing.py). Each value has a bar to reach.
 """
 
 import json
 import os
-import resource
 import statistics
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,46 +14,30 @@ from typing import Any
 import gymnasium
 import torch
 
-from baselines.agent import Transition
-from baselines.bench import runs as bench_runs
-from baselines.bench import sac as bench_sac
+from baselines.bench.episodes import episodes_of, gib_of_a_run
+from baselines.bench.runs import runner_vs_agent, two_workers_vs_one
+from baselines.bench.sac import step_contenders, update_contenders
+from baselines.bench.timing import Contender, interleave, ratio
 from baselines.bonuses.counts import KernelConfig, KernelCount
-from baselines.runner import evaluate, train_episode
-from baselines.settings import bounds, build, resolve
+from baselines.settings import bounds
 from explore_suite.cli.console import say, table
 from explore_suite.files import replace_text
-from explore_suite.python_process import python_command
 from explore_suite.tasks import lookup
 
-Contender = Callable[[], float | None]  # does its block; its processor seconds, if not ours
 _ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
-_TASK = "BallInCupExplore"
 _SAC_AGENTS = {"sac": 4.5, "sac_bbe": 5.5, "sac_2q": 8.0, "sac_deep": 9.0}  # minutes allowed
+# Processor time of an episode in units of SAC's: what every further method may cost.
+_COSTS = {"sac_noise.pink": 1.1, "sac_noise.zeta": 1.1, "sac_oac": 1.2, "sac_maxinfo": 2.5,
+          "sac_bbe.hash": 1.2, "sac_deep.hash": 2.5}  # fmt: skip
 _UPSTREAM = {
     "BallInCupCatch": ("ball_in_cup", "catch"),
     "ReacherHard": ("reacher", "hard"),
     "FingerTurnHard": ("finger", "turn_hard"),
     "WalkerWalk": ("walker", "walk"),
 }
-
-
-def interleave(contenders: Mapping[str, Contender], rounds: int) -> dict[str, list[float]]:
-    """Processor seconds of each contender in each round."""
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(rounds):
-        for name, contender in contenders.items():
-            start = time.process_time()
-            spent = contender()
-            seconds[name].append(time.process_time() - start if spent is None else spent)
-    return seconds
-
-
-def ratio(seconds: dict[str, list[float]], over: str, under: str) -> float:
-    """Median over the rounds of one contender's time in units of another's."""
-    return statistics.median(a / b for a, b in zip(seconds[over], seconds[under], strict=True))
 
 
 def counts_vs_keops(task: str) -> float:
@@ -86,47 +65,16 @@ def _ask(count: KernelCount, obs: torch.Tensor, actions: torch.Tensor) -> None:
 
 def seconds_per_episode(agent_name: str, episodes: int = 3) -> list[float]:
     """Processor seconds of training and evaluation episodes with a full count table."""
-    spec = lookup(_TASK)
-    agent = build(agent_name, _TASK, resolve("cpu", agent_name, _TASK), seed=0)
-    _fill(agent, spec.obs_dim, spec.action_dim, steps=12_000)
-    seconds = []
-    with gymnasium.make(spec.id) as env:
-        for episode in range(episodes + 1):
-            start = time.process_time()
-            train_episode(agent, env, episode)
-            evaluate(agent, env, episode)
-            seconds.append(time.process_time() - start)
-    return seconds[1:]  # the first one still allocates
+    contender = {agent_name: episodes_of(agent_name)}
+    return interleave(contender, rounds=episodes + 1)[agent_name][1:]  # the first still allocates
 
 
-def _fill(agent: Any, obs_dim: int, action_dim: int, steps: int) -> None:
-    """Random transitions, as many as fill the counts, without learning from them."""
-    rng = torch.Generator().manual_seed(0)
-    box = bounds(lookup(_TASK))
-    low, high = torch.tensor(box.obs_low), torch.tensor(box.obs_high)
-    obs = torch.lerp(low, high, torch.rand(steps + 1, obs_dim, generator=rng)).numpy()
-    actions = (torch.rand(steps, action_dim, generator=rng) * 2 - 1).numpy()
-    for step in range(steps):
-        agent.observe(Transition(obs[step], actions[step], 0.0, obs[step + 1], False, False))
-    agent._episode_length = 0
-    if hasattr(agent, "explorer"):
-        agent.explorer._due = 0
-
-
-def gib_of_a_run(agent_name: str) -> float:
-    """Peak memory of a process that has stored 100 episodes and runs one more."""
-    code = f"from baselines import bench; bench.fill_and_run({agent_name!r})"
-    subprocess.run(python_command(code), check=True, env={**os.environ, **_ONE_THREAD})
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-
-
-def fill_and_run(agent_name: str) -> None:
-    """One episode after 100,000 stored steps; for `gib_of_a_run`."""
-    spec = lookup(_TASK)
-    agent = build(agent_name, _TASK, resolve("cpu", agent_name, _TASK), seed=0)
-    _fill(agent, spec.obs_dim, spec.action_dim, steps=100_000)
-    with gymnasium.make(spec.id) as env:
-        train_episode(agent, env, 0)
+def costs() -> dict[str, float]:
+    """Processor time of an episode in units of SAC's; the methods take turns."""
+    contenders = {name: episodes_of(name) for name in ("sac", *_COSTS)}
+    interleave(contenders, rounds=1)  # the first still allocates
+    seconds = interleave(contenders, rounds=3)
+    return {name: ratio(seconds, name, "sac") for name in _COSTS}
 
 
 def env_vs_peers() -> tuple[float, float]:
@@ -166,7 +114,7 @@ def _stepper(env: Any, actions: list[Any]) -> Contender:
     return steps
 
 
-class Report:
+class BenchTable:
     """Rows of the table, written to bench.json as they come."""
 
     def __init__(self, path: Path) -> None:
@@ -197,30 +145,32 @@ def main() -> int:
     os.environ.update(_ONE_THREAD)
     # JAX starts threads whatever it is told; one core makes them wait for each other.
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    report = Report(Path("bench.json"))
+    bench = BenchTable(Path("bench.json"))
     over_raw, under_shimmy = env_vs_peers()
-    report.add("env_vs_dm_control", over_raw, 1.15, at_least=False)
-    report.add("env_vs_shimmy", under_shimmy, 1.0, at_least=True)
-    report.add("counts_vs_keops_8d", counts_vs_keops("BallInCupExplore"), 250, at_least=True)
-    report.add("counts_vs_keops_30d", counts_vs_keops("WalkerExplore"), 250, at_least=True)
-    seconds = interleave(bench_sac.update_contenders(), rounds=60)
-    report.add("sac_vs_gemm", ratio(seconds, "update", "products"), 1.6, at_least=False)
+    bench.add("env_vs_dm_control", over_raw, 1.15, at_least=False)
+    bench.add("env_vs_shimmy", under_shimmy, 1.0, at_least=True)
+    bench.add("counts_vs_keops_8d", counts_vs_keops("BallInCupExplore"), 250, at_least=True)
+    bench.add("counts_vs_keops_30d", counts_vs_keops("WalkerExplore"), 250, at_least=True)
+    seconds = interleave(update_contenders(), rounds=60)
+    bench.add("sac_vs_gemm", ratio(seconds, "update", "products"), 1.6, at_least=False)
     per_episode = {name: seconds_per_episode(name) for name in _SAC_AGENTS}
     for name, allowed in _SAC_AGENTS.items():
         minutes = 110 * statistics.median(per_episode[name]) / 60
-        report.add(f"minutes_{name}", minutes, allowed, at_least=False)
+        bench.add(f"minutes_{name}", minutes, allowed, at_least=False)
+    for name, cost in costs().items():
+        bench.add(f"{name}_vs_sac", cost, _COSTS[name], at_least=False)
     deep, sac = (statistics.median(per_episode[name]) for name in ("sac_deep", "sac"))
-    report.add("deep_vs_sac", deep / sac, 2.0, at_least=False)
-    report.add("gib_sac_deep", gib_of_a_run("sac_deep"), 0.6, at_least=False)
-    report.add("runner_vs_agent", bench_runs.runner_vs_agent(), 1.03, at_least=False)
-    report.add("two_workers_vs_one", bench_runs.two_workers_vs_one(), 1.85, at_least=True)
+    bench.add("deep_vs_sac", deep / sac, 2.0, at_least=False)
+    bench.add("gib_sac_deep", gib_of_a_run("sac_deep"), 0.6, at_least=False)
+    bench.add("runner_vs_agent", runner_vs_agent(), 1.03, at_least=False)
+    bench.add("two_workers_vs_one", two_workers_vs_one(), 1.85, at_least=True)
     # Last, because JAX's threads go on costing processor time once they have been started.
-    with bench_sac.step_contenders() as contenders:
+    with step_contenders() as contenders:
         seconds = interleave(contenders, rounds=30)
     for peer, bar in (("sb3", 2.2), ("sbx", 1.3), ("rltools", 1.0)):
-        report.add(f"sac_vs_{peer}", ratio(seconds, peer, "ours"), bar, at_least=True)
-    report.show()
-    return int(not all(row["ok"] for row in report.rows))
+        bench.add(f"sac_vs_{peer}", ratio(seconds, peer, "ours"), bar, at_least=True)
+    bench.show()
+    return int(not all(row["ok"] for row in bench.rows))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ All at the sizes of preset `cpu`.
 import contextlib
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import torch
 
 from baselines.agent import Bounds, Transition
 from baselines.agents.sac import SAC, SACConfig
+from baselines.bench.timing import Contender
 from baselines.settings import resolve
 from explore_suite.python_process import python_command
 from explore_suite.tasks import lookup
@@ -24,7 +25,6 @@ _TASK = lookup("WalkerWalk")
 _CONFIG = resolve("cpu", "sac", _TASK.id)
 _OBS, _ACTION, _HIDDEN, _BATCH = _TASK.obs_dim, _TASK.action_dim, _CONFIG.hidden, _CONFIG.batch_size
 _UPDATES, _STEPS = 5, 20  # per block
-Contender = Callable[[], float | None]
 
 
 def update_contenders() -> dict[str, Contender]:
@@ -36,8 +36,7 @@ def update_contenders() -> dict[str, Contender]:
         agent.observe(Transition(obs, action, reward, next_obs, False, False))
 
     def updates() -> None:
-        agent._due = _UPDATES
-        agent.update()
+        agent.learn(_UPDATES)
 
     products = _products()
 
@@ -111,8 +110,7 @@ def _our_steps() -> Contender:
             action = agent.act(obs, explore=True)
             next_obs, reward, terminated, truncated, _ = env.step(action)
             agent.observe(Transition(obs, action, float(reward), next_obs, terminated, truncated))
-            agent._due = 1  # learn at every step, as the peers do
-            agent.update()
+            agent.learn(1)  # at every step, as the peers do
             state["obs"] = env.reset()[0] if truncated else next_obs
 
     steps(400)

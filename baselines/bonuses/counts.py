@@ -1,4 +1,4 @@
-"""How often an (obs, action) was visited: smoothed by a kernel, or exact in discrete worlds."""
+"""Visit counts of (obs, action): kernel pseudo-counts, and exact counts for discrete tasks."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -34,30 +34,31 @@ class Count(Protocol):
         """(B, O), (K, A) -> (B, K): the count of every obs with every action."""
 
     def state_dict(self) -> State:
-        """Everything needed to go on exactly as if never interrupted."""
+        """Everything needed to resume exactly."""
 
     def load_state_dict(self, state: State) -> None:
         """Inverse of `state_dict`."""
 
 
 def bandwidth(obs_dim: int, n: int = 2**22) -> float:
-    """Kernel scale for observations normalised to [0, 1]: the paper's rule, 0.3 times Silverman's.
+    """Kernel width for observations normalised to [0, 1]: the paper's rule of thumb (Eq. 10).
 
-    The paper leaves `n` open; 2**22 reproduces the published scales, hallway's least closely.
+    The paper does not state `n`; 2**22 reproduces the published widths, the hallway's least
+    closely.
     """
     return 0.3 * (4 / ((2 + obs_dim) * n)) ** (1 / (4 + obs_dim))
 
 
 @dataclass(frozen=True)
 class KernelConfig:
-    """What a kernel count looks like; scale and tolerance belong to the task."""
+    """Hyperparameters of a kernel count; `state_scale` and `tolerance` are set by task."""
 
-    state_scale: float = 0.1  # kernel width, in observations scaled to [0, 1]; see `bandwidth`
-    state_factor: float = 1.0  # multiplies state_scale; for ablations of the task's own kernel
-    tolerance: float = 0.9  # kernel value above which two visits share a row; .9 or .5 in the code
-    action_scale: float = 1.0  # kernel width, in actions scaled to [0, 1]; paper
-    max_rows: int = 32768  # size of the table; paper
-    backend: str = "product"  # how sums are computed: product, keops or loop
+    state_scale: float = 0.1  # kernel width for observations in [0, 1]; see `bandwidth`
+    state_factor: float = 1.0  # multiplies state_scale, for ablations of the kernel width
+    tolerance: float = 0.9  # kernel value above which visits share a row; authors' code: .9 or .5
+    action_scale: float = 1.0  # kernel width for actions in [0, 1]; paper
+    max_rows: int = 32768  # table size; paper
+    backend: str = "product"  # implementation of the kernel sums: product, keops or loop
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -71,17 +72,18 @@ class KernelConfig:
 
     @property
     def width(self) -> float:
-        """The kernel's width in observations scaled to [0, 1]."""
+        """The kernel width for observations in [0, 1]."""
         return self.state_scale * self.state_factor
 
 
 class KernelCount:
-    """N(key) = sum_i w_i exp(-1/2 |key - key_i|^2) over a bounded table of visited keys.
+    """Pseudo-count N(key) = sum_i w_i exp(-1/2 |key - key_i|^2) over a table of visited keys.
 
     A key is [obs, action], normalised to [0, 1] by `bounds` (never clipped) and divided by the
-    scales. A visit whose kernel with M > 0 rows exceeds `tolerance` adds 1 / M to their weights;
-    any other takes a row of its own. When the table is full a random row makes room, and the
-    others share its weight: the weights always sum to the number of visits.
+    kernel widths: Eq. 6 to 8 and Appendix B of the paper. If the kernel between a visit and M > 0
+    rows exceeds `tolerance`, the visit adds 1 / M to the weight of each; otherwise it takes a new
+    row. When the table is full, a random row is evicted and its weight spread evenly over the
+    others, so the weights always sum to the number of visits.
     """
 
     def __init__(
@@ -103,22 +105,22 @@ class KernelCount:
         self._lifted = torch.zeros(config.max_rows, width, dtype=torch.float64, device=self._device)
         self._single = self._lifted.float()
         self._weights = torch.zeros(config.max_rows, dtype=torch.float64, device=self._device)
-        self._size, self._reach = 0, 0.0  # rows in use; the longest key so far, evicted or not
+        self._size, self._reach = 0, 0.0  # rows in use; largest `half_norms` so far, evicted or not
         dim = len(bounds.action_low)
         covered = config.backend == "product" and ActionSeries.covers(dim, config.action_scale)
         self._series = ActionSeries(dim, self._device) if covered else None
         length = self._series.length if self._series else 0
         self._features = torch.zeros(config.max_rows, length, device=self._device)
-        self._rows: Rows | None = None  # as of the last visit
+        self._rows: Rows | None = None  # cache of `rows`; a visit clears it
         self._generator = torch.Generator().manual_seed(seed)  # on the CPU for every device
 
     def __len__(self) -> int:
-        """The rows in use."""
+        """Number of rows in use."""
         return self._size
 
     @property
     def rows(self) -> Rows:
-        """The rows in use, good until the next visit."""
+        """The rows in use; views that the next visit changes."""
         if self._rows is None:
             n, series = self._size, self._series
             self._rows = Rows(
@@ -156,16 +158,16 @@ class KernelCount:
         return self._backend.grid(self.rows, obs_keys, action_keys).float()
 
     def _covered(self, action_keys: Tensor) -> Tensor:
-        """The same keys; the series is given up for good at the first one it does not cover."""
+        """Returns the same keys; drops the series for good if it is not exact for all of them."""
         if self._series is not None and not self._series.covers_keys(action_keys):
             self._series = self._rows = None
         return action_keys
 
     def _insert(self, obs_key: Tensor, action_key: Tensor) -> None:
-        """A new row of weight 1, in the next free slot or in that of an evicted row."""
+        """Adds a row of weight 1, in the next free slot or in that of an evicted row."""
         row = lift_rows(obs_key, action_key)
         length = float(half_norms(row, self._obs_dim))
-        if not length < LONGEST:  # nor NaN: it would spoil every later count
+        if not length < LONGEST:  # true for NaN too, which would turn every later count into NaN
             visits = round(float(self._weights[: self._size].sum()))
             raise FloatingPointError(
                 f"step {visits + 1}: key is not finite: obs {obs_key}, action {action_key}"
@@ -178,15 +180,17 @@ class KernelCount:
         self._reach = max(self._reach, length)
 
     def _free_slot(self) -> int:
+        """The index for a new row; evicts a random row if the table is full (Appendix B)."""
         if self._size < len(self._weights):
             self._size += 1
             return self._size - 1
-        victim = int(torch.randint(self._size, (), generator=self._generator))
-        self._weights += self._weights[victim] / (self._size - 1)  # the victim's own is overwritten
-        return victim
+        evicted = int(torch.randint(self._size, (), generator=self._generator))
+        # Also adds to the evicted row's own weight, which the caller overwrites.
+        self._weights += self._weights[evicted] / (self._size - 1)
+        return evicted
 
     def state_dict(self) -> State:
-        """The rows in use, their weights and the state of the eviction's random source."""
+        """The rows in use, their weights and the random stream of evictions."""
         rows = self.rows
         return {
             "lifted": rows.lifted.clone(),
@@ -196,7 +200,7 @@ class KernelCount:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Inverse of `state_dict`; a ValueError if that table does not fit into this one."""
+        """Inverse of `state_dict`; ValueError if the saved table does not fit into this one."""
         rows, columns = state["lifted"].shape
         if rows > len(self._weights) or columns != self._lifted.shape[1]:
             raise ValueError(f"a {rows} x {columns} table does not fit {tuple(self._lifted.shape)}")
@@ -211,7 +215,7 @@ class KernelCount:
 
 
 class TableCount:
-    """Exact visits in a discrete world: integer observations and one integer action."""
+    """Exact visit counts for integer observations and one integer action."""
 
     def __init__(self, bounds: Bounds, *, device: torch.device | str = "cpu") -> None:
         low = np.concatenate([bounds.obs_low, bounds.action_low])
@@ -242,13 +246,13 @@ class TableCount:
         return self._table[self._cells(*pairs)].float().view(len(rows), len(columns))
 
     def _rows(self, obs: Any, action: Any) -> tuple[Tensor, Tensor]:
-        """Any numbers -> float64 rows, (B, O) and (K, 1)."""
+        """Observations and actions of any shape -> float64 rows, (B, O) and (K, 1)."""
         obs = torch.as_tensor(obs, dtype=torch.float64, device=self._low.device)
         action = torch.as_tensor(action, dtype=torch.float64, device=self._low.device)
         return obs.reshape(-1, len(self._low) - 1), action.reshape(-1, 1)
 
     def _cells(self, obs: Tensor, action: Tensor) -> tuple[Tensor, ...]:
-        """(B, O), (B, 1) -> one index (B,) per axis of the table; a ValueError outside of it."""
+        """(B, O), (B, 1) -> one index (B,) per axis of the table; ValueError outside of it."""
         cells = (torch.cat([obs, action], dim=1) - self._low).round().long()
         outside = ((cells < 0) | (cells >= self._shape)).any(dim=1)
         if outside.any():
@@ -256,7 +260,7 @@ class TableCount:
         return cells.unbind(dim=1)
 
     def state_dict(self) -> State:
-        """The table of visits."""
+        """The table of counts."""
         return {"table": self._table.clone()}
 
     def load_state_dict(self, state: State) -> None:

@@ -1,8 +1,8 @@
-"""Kernel sums over weighted rows, N(q) = sum_i w_i exp(-1/2 |q - x_i|^2), in three ways.
+"""Three backends for kernel sums over weighted rows, N(q) = sum_i w_i exp(-1/2 |q - x_i|^2).
 
-A key is [obs part, action part], and its kernel is the product of the kernels of its parts. A
-backend answers two questions: `paired`, one count per (obs, action), and `grid`, the counts of
-every obs with every action.
+A key is [obs part, action part], and its kernel (Eq. 6) is the product of the kernels of its parts.
+A backend has two methods: `paired`, one count per (obs, action), and `grid`, the counts of every
+obs with every action.
 """
 
 import math
@@ -16,21 +16,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Keys carry this factor, so that exp(-1/2 |.|^2) is 2^(-1/2 |.|^2): exp2 costs a third of exp.
+# Keys are multiplied by this, which turns exp(-1/2 |.|^2) into 2^(-1/2 |.|^2): exp2 costs a third
+# of exp.
 _BASE_TWO = math.sqrt(math.log2(math.e))
-_LOWEST_POWER = -80 * math.log2(math.e)  # e^-80: below float32's normal range exp2 is very slow
-_NEAR = 192.0  # halved squared norm of a key up to which float32 is exact enough
-_KEOPS_NEAR = 8192.0  # the same where keys are subtracted, and only their rounding counts
-LONGEST = 1e30  # 1/2 |key|^2 of what float32 can still hold; a longer key is a broken world
-_BLOCK_VALUES = 2**18, 2**24  # kernel values in work at a time: in a CPU's cache; on a GPU
-_SERIES_DEGREE = 7  # of the action kernel's power series: wrong by less than 1e-6 of its value
-_SERIES_REACH = 0.51  # largest |a . b| that the degree is enough for: two actions of width 1
+_LOWEST_POWER = -80 * math.log2(math.e)  # e^-80: exp2 is very slow where float32 is denormal
+_NEAR = 192.0  # 1/2 |key|^2 up to which distances by float32 matrix product are exact enough
+_KEOPS_NEAR = 8192.0  # the same for KeOps, which subtracts keys and so loses fewer digits
+LONGEST = 1e30  # largest 1/2 |key|^2 accepted: float32 must hold it
+_BLOCK_VALUES = 2**18, 2**24  # kernel values per block: on a CPU, to stay in cache; on a GPU
+_SERIES_DEGREE = 7  # of the action kernel's power series: relative error below 1e-6
+_SERIES_REACH = 0.51  # largest |a . b| for which that holds: two actions, kernel width 1
 
 
 class Normaliser:
-    """Values in a box -> float64 rows of keys, zero at its centre and 1 / scale from end to end.
+    """Scales values in a box to float64 keys: 0 at its centre, 1 / scale from end to end (Eq. 7).
 
-    Centred because distances by matrix product lose digits far from zero.
+    Keys are centred because distances by matrix product lose digits far from 0.
     """
 
     def __init__(
@@ -49,15 +50,15 @@ class Normaliser:
 
 
 class ActionSeries:
-    """The action kernel as a short sum of products: exp(-1/2 |a - b|^2) = f(a) . f(b).
+    """The action kernel as a dot product of features: exp(-1/2 |a - b|^2) = f(a) . f(b).
 
-    exp(a . b) is a power series in the products of powers of a and b, and short where actions lie
-    close together in units of the kernel's width, as they do in the paper. A table that keeps f of
-    its rows answers for any number of actions without a single exponential of them.
+    f holds the terms of the power series of exp(a . b), of which a few are enough when actions
+    differ by no more than the kernel width, as in the paper. With f of its rows stored, a table
+    needs no exponential for its actions.
     """
 
     def __init__(self, action_dim: int, device: torch.device) -> None:
-        self._longest = _BASE_TWO * math.sqrt(_SERIES_REACH / action_dim)  # of one coordinate
+        self._largest = _BASE_TWO * math.sqrt(_SERIES_REACH / action_dim)  # |coordinate| of a key
         powers = torch.arange(_SERIES_DEGREE + 1, device=device)
         self._powers = powers.double()
         self._norms = torch.lgamma(self._powers + 1).mul(0.5).exp()  # sqrt(k!)
@@ -66,20 +67,20 @@ class ActionSeries:
 
     @staticmethod
     def covers(action_dim: int, scale: float) -> bool:
-        """Whether it is exact, and short, for keys of this many actions of this kernel width."""
+        """Whether the series is exact and short for this action dimension and kernel width."""
         return action_dim <= 2 and action_dim / (4 * scale**2) < _SERIES_REACH
 
     def covers_keys(self, keys: Tensor) -> bool:
-        """Whether these keys (B, A) are within the range of actions that it is exact for."""
-        return keys.numel() == 0 or float(keys.abs().max()) <= self._longest
+        """Whether the series is exact for these keys (B, A)."""
+        return keys.numel() == 0 or float(keys.abs().max()) <= self._largest
 
     @property
     def length(self) -> int:
-        """How many numbers f has."""
+        """The number of features."""
         return len(self._kept)
 
     def __call__(self, keys: Tensor) -> Tensor:
-        """Action keys (B, A) -> f (B, length), float32."""
+        """Action keys (B, A) -> features f (B, length), float32."""
         keys = keys / _BASE_TWO
         terms = keys[:, :, None] ** self._powers / self._norms  # (B, A, degree + 1)
         first, *others = terms.unbind(1)
@@ -99,18 +100,18 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """The used rows of a table, lifted: a part x is stored as [x, -1/2 |x|^2, 1].
+    """The used rows of a table, each part x lifted to [x, -1/2 |x|^2, 1].
 
-    The product with a query lifted to [q, 1, -1/2 |q|^2] is then -1/2 |q - x|^2.
+    The dot product with a query lifted to [q, 1, -1/2 |q|^2] is then -1/2 |q - x|^2.
     """
 
     lifted: Tensor  # (n, O + A + 4) float64
-    single: Tensor  # the same in float32, kept because converting costs as much as a product
+    single: Tensor  # `lifted` in float32, stored because converting costs as much as a product
     weights: Tensor  # (n,) float64
     obs_dim: int
-    reach: float  # no part of a row is longer, in 1/2 |x|^2
-    series: ActionSeries | None  # of the action kernel, where one covers it
-    features: Tensor  # (n, series length, or 0) float32: f of each row's action
+    reach: float  # upper bound of 1/2 |x|^2 over all parts of all rows
+    series: ActionSeries | None  # of the action kernel, if it is exact
+    features: Tensor  # (n, length of the series or 0) float32: f of each row's action
 
     @property
     def keys(self) -> Tensor:
@@ -120,7 +121,7 @@ class Rows:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """All rows for float32, far ones without weight, then only the far ones for float64."""
+        """Split by precision: all rows in float32, far ones with weight 0; far ones in float64."""
         weights = self.weights.float()
         weighted = self.features * weights[:, None]
         if self.reach <= _NEAR:
@@ -132,7 +133,7 @@ class Rows:
 
 
 def lift_rows(obs: Tensor, action: Tensor) -> Tensor:
-    """(n, O), (n, A) -> (n, O + A + 4): both parts lifted as rows are stored."""
+    """(n, O), (n, A) -> (n, O + A + 4): keys as stored in `Rows.lifted`."""
     ones = torch.ones_like(obs[:, :1])
     return torch.cat([obs, _half_norm(obs), ones, action, _half_norm(action), ones], dim=1)
 
@@ -149,7 +150,7 @@ def half_norms(lifted: Tensor, obs_dim: int) -> Tensor:
 
 
 def _lift_queries(keys: Tensor) -> Tensor:
-    """(B, D) -> (B, D + 2)."""
+    """(B, D) -> (B, D + 2): queries lifted to [q, 1, -1/2 |q|^2]."""
     return torch.cat([keys, torch.ones_like(keys[:, :1]), _half_norm(keys)], dim=1)
 
 
@@ -160,14 +161,15 @@ def _half_norm(keys: Tensor) -> Tensor:
 class ByProduct:
     """The fast backend: distances, and whole grids of counts, by matrix products.
 
-    Distances by matrix product cancel: in float32 a power of two is wrong by some 3e-7 of the
-    halved squared norms. Up to `_NEAR` the kernel stays right to 1e-4, and most rows are near. The
-    far ones (observations leave their range) go through float64, which takes twice the time.
-    Between a near row and a query so far that float32 fails it too, the kernel is nearly zero.
+    Distances by matrix product suffer from cancellation: in float32 the exponent's error is about
+    3e-7 times the halved squared norms. Up to `_NEAR` the kernel is exact to 1e-4, and most rows
+    are near. The far ones (observations may leave their typical range) are computed in float64, at
+    twice the time. A far query and a near row need no care: their kernel is nearly 0.
     """
 
     def __init__(self) -> None:
-        self._memory: dict[str, Tensor] = {}  # fresh pages would cost as much as the arithmetic
+        # Working memory, reused because allocating it costs as much as the arithmetic.
+        self._memory: dict[str, Tensor] = {}
 
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
         """(B, O), (B, A) -> (B,)."""
@@ -180,7 +182,7 @@ class ByProduct:
     def grid(self, rows: Rows, obs: Tensor, actions: Tensor) -> Tensor:
         """N = (K_obs diag(w)) K_action^T: exact, from (B + K) n kernel values instead of B K n."""
         series = rows.series
-        if series is not None and len(actions) > series.length:  # fewer are cheaper without
+        if series is not None and len(actions) > series.length:  # for fewer actions it is slower
             return self._with_series(rows, obs, series) @ series(actions).T
         split = rows.obs_dim + 2
         obs, actions = _lift_queries(obs), _lift_queries(actions)
@@ -192,7 +194,7 @@ class ByProduct:
         return total
 
     def _with_series(self, rows: Rows, obs: Tensor, series: ActionSeries) -> Tensor:
-        """K_obs diag(w) f(rows), (B, series length): its product with f(action) is a count."""
+        """K_obs diag(w) f(rows), (B, length of the series): times f(action) it is a count."""
         queries, split = _lift_queries(obs), rows.obs_dim + 2
         total = torch.zeros(len(obs), series.length, device=obs.device)
         for part in self._blocks(rows, len(obs)):
@@ -201,7 +203,7 @@ class ByProduct:
         return total
 
     def _blocks(self, rows: Rows, width: int) -> Iterator[Part]:
-        """Runs of rows, in float32 where that is exact, for `width` kernel values per row."""
+        """Blocks of rows small enough for `width` kernel values per row."""
         length = max(256, _BLOCK_VALUES[rows.lifted.device.type != "cpu"] // width)
         for part in rows.parts:
             for start in range(0, len(part.lifted), length):
@@ -209,14 +211,14 @@ class ByProduct:
                 yield Part(part.lifted[block], part.weights[block], part.weighted[block])
 
     def _kernel(self, name: str, lifted: Tensor, queries: Tensor) -> Tensor:
-        """(m, D + 2), (B, D + 2) -> (m, B) float32, with distances in the rows' precision."""
+        """(m, D + 2), (B, D + 2) -> (m, B): float32 kernel, distances in the precision of rows."""
         queries = queries.to(lifted.dtype).T
         powers = self._buffer(name, lifted, columns=queries.shape[1])
         torch.mm(lifted, queries, out=powers)
         return powers.float().clamp_(_LOWEST_POWER, 0).exp2_()
 
     def _buffer(self, name: str, like: Tensor, columns: int) -> Tensor:
-        """Working memory with as many rows as `like`; its content is arbitrary."""
+        """Uninitialised working memory with as many rows as `like`."""
         size, key = len(like) * columns, f"{name} {like.dtype}"
         if key not in self._memory or self._memory[key].numel() < size:
             self._memory[key] = like.new_empty(size)
@@ -224,20 +226,20 @@ class ByProduct:
 
 
 class ByPairs(ABC):
-    """A backend that knows single counts only: a grid is all its pairs."""
+    """Base of backends that compute a grid of counts as the counts of all its pairs."""
 
     @abstractmethod
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
-        """(B, O), (B, A) -> (B,)."""
+        """(B, O), (B, A) -> (B,): the count of each obs with its own action."""
 
     def grid(self, rows: Rows, obs: Tensor, actions: Tensor) -> Tensor:
-        """(B, O), (K, A) -> (B, K)."""
+        """(B, O), (K, A) -> (B, K): the count of every obs with every action."""
         pairs = obs.repeat_interleave(len(actions), dim=0), actions.repeat(len(obs), 1)
         return self.paired(rows, *pairs).view(len(obs), len(actions))
 
 
 class ByKeOps(ByPairs):
-    """The paper's own: a lazy reduction compiled by KeOps, in float32 while that is exact."""
+    """The paper's backend: a reduction compiled by KeOps, in float32 where that is exact."""
 
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
         """(B, O), (B, A) -> (B,)."""
@@ -250,7 +252,7 @@ class ByKeOps(ByPairs):
 
 @cache
 def _keops_formula(dim: int) -> Callable[..., Tensor]:
-    """Compiled once per key dimension, in some ten seconds; hence one formula for all."""
+    """The compiled reduction; compiling takes about ten seconds per key dimension."""
     from pykeops.torch import Genred
 
     variables = [f"x=Vi({dim})", f"y=Vj({dim})", "w=Vj(1)", "c=Pm(1)"]
@@ -258,7 +260,7 @@ def _keops_formula(dim: int) -> Callable[..., Tensor]:
 
 
 class ByLoop(ByPairs):
-    """The plain reference: one query at a time, in float64."""
+    """The reference implementation: one query at a time, in float64."""
 
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
         """(B, O), (B, A) -> (B,)."""

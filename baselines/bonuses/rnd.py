@@ -1,10 +1,10 @@
-"""Random network distillation (Burda et al., 2018): new is what a network cannot yet predict.
+"""Random network distillation (Burda et al., 2018): the bonus is a prediction error.
 
-A predictor learns the output of a fixed random network on the observations visited so far; its
-error is the bonus. Different from the publication: observations are vectors scaled by the task's
-typical range instead of images whitened by running moments, the error is divided by its own running
-deviation instead of that of a discounted return, and the bonus is capped at 1 as all bonuses are.
-Learning is by ordinary autograd: a bonus needs no gradients by hand.
+A predictor learns the outputs of a fixed random network at visited observations; its error is large
+where it has not been trained. Differences from the publication: observations are vectors scaled by
+the task's typical range, not images whitened by running moments; the error is divided by its own
+running standard deviation, not by that of a discounted return; the bonus is capped at 1 like all
+bonuses. It learns by ordinary autograd: a bonus needs no hand-written gradients.
 """
 
 import math
@@ -18,19 +18,19 @@ import torch
 from torch import Tensor, nn
 
 from baselines.agent import Bounds, State, check_ranges
-from baselines.bonuses.bonus import Sample
+from baselines.bonuses.bonus import Sampler
 from baselines.nn.networks import spawn_seeds
 from baselines.nn.q_network import Scale
 
 
 @dataclass(frozen=True)
 class RNDConfig:
-    """Sizes for observations of a few numbers; the publication's are for images."""
+    """Hyperparameters of RND; networks are far smaller than the published ones for images."""
 
-    hidden: int = 64  # units per hidden layer, of predictor and random network
+    hidden: int = 64  # units per hidden layer of predictor and random network
     layers: int = 2  # hidden layers
-    features: int = 16  # outputs to be predicted
-    learning_rate: float = 1e-4  # Adam's; publication
+    features: int = 16  # outputs of both networks
+    learning_rate: float = 1e-4  # Adam's; Burda et al.
     batch_size: int = 64  # transitions per update, one update per environment step
 
     def __post_init__(self) -> None:
@@ -38,11 +38,11 @@ class RNDConfig:
 
 
 class RND:
-    """The bonus min(1, e / sd), with e the mean squared prediction error at an observation.
+    """The bonus min(1, e / sd), where e is the mean squared prediction error at an observation.
 
-    `sd` is the standard deviation of e over all visits so far. The action plays no part. Nothing is
-    known of how far to believe values learnt from it, so its trust is 1 everywhere: DEEP with this
-    bonus has no optimism, and what it has not tried it takes for what its network says.
+    `sd` is the standard deviation of e over all visits so far; actions are ignored. RND gives no
+    estimate of how reliable a learned value is, so its trust is 1: DEEP with this bonus has no
+    optimism.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class RND:
         self._visits, self._mean, self._squares = 0, 0.0, 0.0
 
     def visit(self, obs: Any, action: Any) -> float:
-        """The bonus of one obs before this visit, whose error then enters the deviation."""
+        """The bonus of one obs before this visit; then records the visit's error in `sd`."""
         error = float(self._errors(obs)[0])
         bonus = self._bonus(torch.tensor(error))
         self._visits += 1
@@ -69,19 +69,19 @@ class RND:
         return float(bonus)
 
     def paired(self, obs: Any, action: Any) -> Tensor:
-        """(B, O), (B, A) -> (B,): the present bonus of each obs."""
+        """(B, O), (B, A) -> (B,): the current bonus of each obs."""
         return self._bonus(self._errors(obs))
 
     def grid(self, obs: Any, actions: Any) -> Tensor:
-        """(B, O), (K, A) -> (B, K): the present bonus of each obs, whatever the action."""
+        """(B, O), (K, A) -> (B, K): the current bonus of each obs, the same for all actions."""
         return self._bonus(self._errors(obs))[:, None].expand(-1, len(actions))
 
     def trust(self, obs: Any, actions: Any) -> Tensor:
-        """(B, O), (K, A) -> (B, K): 1."""
+        """(B, O), (K, A) -> (B, K): 1 everywhere."""
         return torch.ones(len(obs), len(actions), device=self._scale.low.device)
 
-    def update(self, sample: Sample) -> dict[str, float]:
-        """One step of Adam on the mean squared prediction error of a batch of observations."""
+    def update(self, sample: Sampler) -> dict[str, float]:
+        """One gradient step on the mean squared prediction error of a batch of observations."""
         obs = self._scale(sample(self.config.batch_size).obs)
         loss = (self._predictor(obs) - self._random(obs)).square().mean()
         self._adam.zero_grad()
@@ -97,14 +97,14 @@ class RND:
         return (self._predictor(rows) - self._random(rows)).square().mean(1)
 
     def _bonus(self, errors: Tensor) -> Tensor:
-        """min(1, e / sd); 1 before two visits, when there is no deviation yet."""
+        """min(1, e / sd); 1 before the second visit, when sd is not defined yet."""
         deviation = math.sqrt(self._squares / self._visits) if self._visits > 1 else 0.0
         if deviation == 0:
             return torch.ones_like(errors)
         return (errors / deviation).clamp(max=1)
 
     def state_dict(self) -> State:
-        """Both networks, Adam's moments and the errors' moments."""
+        """Both networks, the optimiser, and mean and variance of the errors."""
         moments = self._adam.state_dict()["state"]
         return {
             "predictor": _clone(self._predictor.state_dict()),
@@ -130,11 +130,11 @@ def _clone(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _network(sizes: list[int], seed: int, device: str) -> nn.Sequential:
-    """A ReLU network with orthogonal weights of gain sqrt(2) and no bias at first."""
+    """A ReLU network, initialised with orthogonal weights of gain sqrt(2) and zero biases."""
     rng = torch.Generator().manual_seed(seed)
     layers: list[nn.Module] = []
     for n_in, n_out in pairwise(sizes):
-        linear = nn.utils.skip_init(nn.Linear, n_in, n_out)  # draws nothing from the global stream
+        linear = nn.utils.skip_init(nn.Linear, n_in, n_out)  # leaves the global generator alone
         nn.init.orthogonal_(linear.weight, math.sqrt(2), generator=rng)
         nn.init.zeros_(linear.bias)
         layers += [linear, nn.ReLU()]

@@ -16,12 +16,13 @@ from baselines.training.flags import label, parse_config, split_config, train_fl
 from baselines.training.run import RunOptions, RunSpec
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import BENCHMARK, lookup
 
-GROUPS = ("explore", "original", "hallway", "grid")
+TASK_GROUPS = ("explore", "original", "hallway", "grid", "classic")
 ENGINES = ("local", "ray")
-MAX_SEEDS = 10_000
+MAX_SWEEP_SEEDS = 10_000
 _EPILOG = """\
 examples:
   explore-suite sweep --agents sac sac_deep --tasks explore --seeds 0-4 --workers 4
@@ -102,7 +103,7 @@ def task_names(names: Sequence[str]) -> list[str]:
     """Task names from names and from groups, which hold those of the benchmark."""
     chosen: dict[str, None] = {}
     for name in names:
-        if name in (*GROUPS, "all"):
+        if name in (*TASK_GROUPS, "all"):
             chosen |= {s.name: None for s in BENCHMARK.values() if name in (s.group, "all")}
         else:
             chosen[lookup(name).name] = None
@@ -110,7 +111,7 @@ def task_names(names: Sequence[str]) -> list[str]:
 
 
 def seeds(text: str) -> list[int]:
-    """Seeds from `3`, `0-7` or `0,2,5-6`; at most MAX_SEEDS."""
+    """Seeds from `3`, `0-7` or `0,2,5-6`; at most MAX_SWEEP_SEEDS."""
     chosen: dict[int, None] = {}
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -121,9 +122,9 @@ def seeds(text: str) -> list[int]:
         members = range(int(first), int(last or first) + 1)
         if not members:
             raise UserError(f"--seeds {text[:80]!r}: a range goes upwards, e.g. {last}-{first}")
-        chosen |= dict.fromkeys(members[: MAX_SEEDS + 1])
-        if len(chosen) > MAX_SEEDS:
-            raise UserError(f"--seeds {text[:80]!r}: more than {MAX_SEEDS} seeds")
+        chosen |= dict.fromkeys(members[: MAX_SWEEP_SEEDS + 1])
+        if len(chosen) > MAX_SWEEP_SEEDS:
+            raise UserError(f"--seeds {text[:80]!r}: more than {MAX_SWEEP_SEEDS} seeds")
     return list(chosen)
 
 
@@ -143,7 +144,7 @@ def _engine(options: argparse.Namespace, store: ResultStore, run_options: RunOpt
     except ModuleNotFoundError as error:
         if error.name != "ray":
             raise
-        raise UserError("--engine ray needs ray: pip install 'explore-suite[ray]'") from error
+        raise UserError(f"--engine ray needs ray: {install_command('ray')}") from error
     return RayEngine(store, run_options, options.address, options.gpus_per_run)
 
 
@@ -170,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--agents", nargs="+", required=True, metavar="AGENT", help="see `explore-suite agents`")
-    tasks = f"see `explore-suite list`; or groups: {', '.join(GROUPS)}, all"
+    tasks = f"see `explore-suite list`; or groups: {', '.join(TASK_GROUPS)}, all"
     add("--tasks", nargs="+", required=True, metavar="TASK", help=tasks)
     add("--seeds", default="0", help="e.g. 0-7 or 0,2,5 (default: 0)")
     add_run_flags(parser)

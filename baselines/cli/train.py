@@ -15,6 +15,7 @@ from baselines.training.flags import label, parse_config, settings, split_config
 from baselines.training.run import RunOptions, RunSpec, require_device, train
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 from explore_suite.runs.protocol import RunLog
 from explore_suite.runs.store import DEFAULT_STORE, ResultStore
 from explore_suite.tasks import lookup
@@ -201,7 +202,7 @@ def _tensorboard(folder: Path) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
-        raise UserError("needs tensorboard: pip install 'explore-suite[tensorboard]'") from error
+        raise UserError(f"needs tensorboard: {install_command('tensorboard')}") from error
     return SummaryWriter(str(folder))
 
 

@@ -1,4 +1,4 @@
 """Networks with hand-written gradients, and the replay buffer.
 
-In: torch alone. Out: parts of agents and bonuses.
+In: torch, and the types of baselines/agent.py. Out: parts of agents and bonuses.
 """

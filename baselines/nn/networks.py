@@ -1,14 +1,13 @@
-"""The function approximators: ReLU networks, the squashed Gaussian actor, and their optimiser.
+"""ReLU networks, the squashed Gaussian actor, and Adam, with hand-written gradients.
 
-The networks are small, so an update spends its time in a few matrix products if nothing stands in
-their way. Hence three habits: all parameters of a network are one vector, the members of an
-ensemble are evaluated together, and gradients are written by hand (autograd in the tests is their
-specification).
+Networks this small are fast only without overhead around their matrix products. Therefore all
+parameters of a network are one vector, the members of an ensemble are evaluated together, and
+gradients are written by hand. Tests compare every gradient with autograd.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,10 +19,8 @@ from baselines.agent import State
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0  # pytorch_sac
 LOG_STD_HALF, LOG_STD_MID = (LOG_STD_MAX - LOG_STD_MIN) / 2, (LOG_STD_MAX + LOG_STD_MIN) / 2
 
-_VIEWS = ("_weights", "_biases", "_host")  # of a network's parameters
-
-relu_backward = torch.ops.aten.threshold_backward.default  # comparing is slower
-relu_backward_ = torch.ops.aten.threshold_backward.grad_input  # in place
+relu_backward = torch.ops.aten.threshold_backward.default  # faster than masking by `> 0`
+relu_backward_ = torch.ops.aten.threshold_backward.grad_input  # the same in place
 
 
 def spawn_seeds(seed: int, n: int) -> list[int]:
@@ -32,30 +29,21 @@ def spawn_seeds(seed: int, n: int) -> list[int]:
 
 
 class Gradient:
-    """Memory for a gradient: one vector laid out as a network's parameters, and its layers."""
+    """Preallocated memory for the gradient of a network: one vector, with a view per layer."""
 
     def __init__(self, net: "MLP") -> None:
-        self.net = net
         self.vector = torch.empty_like(net.params)
         self.weights, self.biases = net.layers(self.vector)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is fresh memory for the copied network: what it holds is good for one update."""
-        return Gradient, (self.net,)
-
 
 class MLP:
-    """An ensemble of ReLU networks of one shape, fed the same input.
+    """An ensemble of ReLU networks of the same shape, evaluated on the same input.
 
-    `params` holds every weight and bias. Hidden weights are (members, in, out), the output's
-    (members, out, in): a product with one narrow side is fastest when that side comes first.
-    Gradients are written by hand, at half the cost of autograd in networks this small. Nothing
-    forbids autograd beside them: `forward` is differentiable in its input, and torch.nn modules
-    learn by `backward()` as usual.
+    `params` is the vector of all weights and biases. Hidden weights are (members, in, out), output
+    weights (members, out, in), because a matrix product with one narrow side is fastest when that
+    side comes first. Hand-written gradients cost half as much as autograd in networks this small,
+    but autograd works too: `forward` is differentiable with respect to its input.
     """
-
-    _host: list[tuple[np.ndarray, np.ndarray]] | None
-    _host_version: int  # of the parameters when they were copied to the host
 
     def __init__(
         self,
@@ -73,19 +61,13 @@ class MLP:
         self._depth = len(sizes) - 1
         length = sum(map(math.prod, self._shapes))
         self.params = torch.zeros(length, device=device, dtype=dtype)
-        self._lay_out()
+        self._weights, self._biases = self.layers(self.params)
+        self._host: list[list[tuple[np.ndarray, np.ndarray]]] | None = None
+        self._host_version = 0  # version of `params` that `_host` is a copy of
         self._initialise(torch.Generator().manual_seed(seed))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What a copy is made of: not the views, which copied one by one would be views no more."""
-        return {name: value for name, value in vars(self).items() if name not in _VIEWS}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lay_out()
-
     def forward(self, x: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Outputs (members, out, B) of inputs (B, in), and the inputs of each layer."""
+        """Outputs (members, out, B) for inputs (B, in), and the inputs of every layer."""
         inputs = [x.expand(self.members, *x.shape)]  # (members, B, in)
         for weight, bias in zip(self._weights[:-1], self._biases[:-1], strict=True):
             inputs.append(torch.baddbmm(bias, inputs[-1], weight).relu_())
@@ -94,15 +76,15 @@ class MLP:
     def gradient(
         self, inputs: list[Tensor], output_gradient: Tensor, into: Gradient | None = None
     ) -> Tensor:
-        """dL/dparams of a loss L, given dL/doutputs (members, out, B) and `forward`'s inputs.
+        """dL/dparams of a loss L, given dL/doutputs (members, out, B) and the layer inputs.
 
-        Fresh memory, unless `into` names some: then what it held before is overwritten.
+        The result is written to new memory, or to `into`, overwriting its content.
         """
         into = into or Gradient(self)
         upstream, weight = output_gradient, self._weights[-1]
         torch.bmm(upstream, inputs[-1], out=into.weights[-1])
         torch.sum(upstream, 2, keepdim=True, out=into.biases[-1])
-        # One output makes this an outer product, where multiplying beats the matrix product.
+        # With one output this is an outer product, and elementwise multiplication is faster.
         upstream = upstream.mT * weight if weight.shape[1] == 1 else torch.bmm(upstream.mT, weight)
         for layer in reversed(range(self._depth - 1)):
             relu_backward_(upstream, inputs[layer + 1], 0, grad_input=upstream)  # (members, B, H)
@@ -113,9 +95,9 @@ class MLP:
         return into.vector
 
     def input_gradient(self, inputs: list[Tensor], member: Tensor, last: int) -> Tensor:
-        """d(output)/d(last inputs) of a one-output network, (B, last).
+        """d(output)/d(last `last` inputs), (B, last), for networks with one output.
 
-        Each row asks the member that `member` (B,) names, and only that one is computed.
+        Row b is the gradient of the ensemble member `member[b]`; no other is computed.
         """
         total = inputs[0].new_empty(last, len(member))
         for k in range(self.members):
@@ -129,42 +111,67 @@ class MLP:
             total.index_copy_(1, rows, self._weights[0][k, -last:] @ upstream.T)
         return total.T
 
+    def pull_back(self, inputs: list[Tensor], output_gradient: Tensor, last: int) -> Tensor:
+        """dL/d(last inputs), (B, last), of a loss L, given dL/doutputs and `forward`'s inputs.
+
+        As in `gradient`, dL/doutputs is (members, out, B); the input is the same for all members.
+        """
+        upstream = torch.bmm(output_gradient.mT, self._weights[-1])  # (members, B, H)
+        for layer in reversed(range(self._depth - 1)):
+            upstream = relu_backward(upstream, inputs[layer + 1], 0)
+            weight = self._weights[layer] if layer else self._weights[0][:, -last:]
+            upstream = torch.bmm(upstream, weight.mT)
+        return upstream.sum(0)
+
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The first member's outputs (out,) for a single input (in,).
 
-        In NumPy on the host: for one row that is quicker than torch, whatever the device.
+        In NumPy on the CPU, which for one row is faster than torch on any device.
         """
-        *hidden, (head, offset) = self._host_layers()
+        *hidden, (head, offset) = self._host_layers()[0]
         x = np.asarray(x, head.dtype)
         for weight, bias in hidden:
             x = np.maximum(x @ weight + bias, 0)
         return head @ x + offset
 
+    def values_and_gradients(self, x: np.ndarray, last: int) -> tuple[np.ndarray, np.ndarray]:
+        """A one-output network's values (members,) at an input (in,), and their input gradients.
+
+        d(value)/d(last inputs) is (members, last). On the host, for one row, like `predict`.
+        """
+        values, gradients = [], []
+        for *hidden, (head, offset) in self._host_layers():
+            outputs = [np.asarray(x, head.dtype)]
+            for weight, bias in hidden:
+                outputs.append(np.maximum(outputs[-1] @ weight + bias, 0))
+            values.append(head[0] @ outputs[-1] + offset[0])
+            upstream = head[0] * (outputs[-1] > 0)
+            for layer in reversed(range(1, len(hidden))):
+                upstream = (hidden[layer][0] @ upstream) * (outputs[layer] > 0)
+            gradients.append(hidden[0][0][-last:] @ upstream)
+        return np.array(values), np.array(gradients)
+
     def layers(self, vector: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """Views of a vector that is laid out as `params`: weights and biases, layer by layer."""
+        """Views of a vector laid out like `params`: the weights and the biases of every layer."""
         pieces = vector.split([math.prod(shape) for shape in self._shapes])
         views = [p.view(shape) for p, shape in zip(pieces, self._shapes, strict=True)]
         return views[: self._depth], views[self._depth :]
 
-    def _host_layers(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The first member's weights and biases as arrays, never older than `params`.
+    def _host_layers(self) -> list[list[tuple[np.ndarray, np.ndarray]]]:
+        """Each member's weights and biases as NumPy arrays, always up to date.
 
-        On the CPU they share its memory. Elsewhere torch's count of in-place changes tells whether
-        the copy is still good.
+        On the CPU they share memory with `params`. On other devices they are a copy, renewed when
+        torch's version counter of `params` has changed.
         """
         version = 0 if self.params.device.type == "cpu" else self.params._version
         if self._host is None or version != self._host_version:
-            layers = zip(self._weights, self._biases, strict=True)
-            self._host = [
-                (w[0].detach().cpu().numpy(), b[0].detach().flatten().cpu().numpy())
-                for w, b in layers
+            layers = [
+                (w.detach().cpu().numpy(), b.detach().flatten(1).cpu().numpy())
+                for w, b in zip(self._weights, self._biases, strict=True)
             ]
+            self._host = [[(w[k], b[k]) for w, b in layers] for k in range(self.members)]
             self._host_version = version
         return self._host
-
-    def _lay_out(self) -> None:
-        self._weights, self._biases = self.layers(self.params)
-        self._host, self._host_version = None, 0
 
     def _initialise(self, rng: torch.Generator) -> None:
         """Orthogonal weights of gain one, zero biases; the same on every device."""
@@ -175,18 +182,18 @@ class MLP:
 
 
 class Draw(NamedTuple):
-    """Actions drawn at B observations, and what their gradient needs of the forward pass."""
+    """Actions sampled at B observations, and the activations that their gradient needs."""
 
     action: Tensor  # (B, A)
     log_prob: Tensor  # (B,)
     squashed: Tensor  # (A, B) tanh(x), the action before scaling
     scaled_noise: Tensor  # (A, B) noise * std
     tanh_logits: Tensor  # (A, B) in (-1, 1), the log standard deviation before scaling
-    inputs: list[Tensor]
+    inputs: list[Tensor]  # of every layer
 
 
 class GaussianActor:
-    """A Gaussian squashed by tanh and scaled to the action bounds; inside, actions are (A, B)."""
+    """A Gaussian policy squashed by tanh and scaled to the action bounds."""
 
     def __init__(self, net: MLP, low: np.ndarray, high: np.ndarray) -> None:
         self.net = net
@@ -196,12 +203,12 @@ class GaussianActor:
         self.half, self.centre = (self.high - self.low) / 2, (self.high + self.low) / 2
         self._half = torch.from_numpy(self.half).to(net.params)[:, None]  # (A, 1)
         self._centre = torch.from_numpy(self.centre).to(net.params)[:, None]
-        # Part of every log-density: the Gaussian's constant, tanh's 4 and the bounds' scale.
+        # The constant of every log-density: Gaussian, log 4 of tanh's derivative, action scale.
         self._log_scale = (0.5 * math.log(2 * math.pi) + math.log(4) + self._half.log()).sum()
         self._one, self._log_std_mid = net.params.new_tensor([1, LOG_STD_MID])
 
     def draw(self, obs: Tensor, rng: torch.Generator) -> Draw:
-        """One action for each of (B, O) observations, with its log-density."""
+        """Samples one action at each of (B, O) observations, with its log-density."""
         out, inputs = self.net.forward(obs)
         mean, log_std_logits = out[0].chunk(2)
         tanh_logits = log_std_logits.tanh()
@@ -209,7 +216,8 @@ class GaussianActor:
         noise = torch.randn(mean.shape, generator=rng, device=obs.device, dtype=obs.dtype)
         scaled_noise = log_std.exp().mul_(noise)
         x = mean + scaled_noise
-        # log(1 - tanh(x)^2) = 2 (log 2 - x - softplus(-2x)) neither overflows nor cancels.
+        # log(1 - tanh(x)^2) = 2 (log 2 - x - softplus(-2x)), a form without overflow or
+        # cancellation.
         softplus_term = torch.sub(x, softplus(x, beta=-2), alpha=2)  # x + softplus(-2x)
         neg_log_prob = torch.sub(log_std, softplus_term, alpha=2).addcmul_(noise, noise, value=0.5)
         squashed = x.tanh()
@@ -221,9 +229,9 @@ class GaussianActor:
         self, draw: Draw, action_gradient: Tensor, log_prob_gradient: Tensor,
         into: Gradient | None = None,
     ) -> Tensor:  # fmt: skip
-        """dL/dparams of a loss L of the first n draws, as the reparametrised draw depends on them.
+        """dL/dparams of a loss L of the first n actions, by the reparametrisation trick.
 
-        Given dL/daction (n, A), and dL/dlog_prob as one number, the same for all.
+        Given dL/daction (n, A), and dL/dlog_prob, one number for all n.
         """
         n = len(action_gradient)
         squashed, scaled_noise, tanh_logits = (
@@ -240,28 +248,32 @@ class GaussianActor:
 
     def sample(self, obs: np.ndarray, n: int, rng: torch.Generator) -> np.ndarray:
         """`n` actions (n, A) for a single observation (O,); `rng` is a CPU generator."""
-        mean, log_std_logits = self.net.predict(obs).reshape(2, -1)
-        std = np.exp(LOG_STD_MID + LOG_STD_HALF * np.tanh(log_std_logits))
+        mean, std = self.moments(obs)
         noise = torch.randn(n, len(mean), generator=rng, dtype=self.net.params.dtype).numpy()
-        return self._bounded(mean + std * noise)
+        return self.bounded(mean + std * noise)
+
+    def moments(self, obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation (A,) of the Gaussian before tanh, at one observation (O,)."""
+        mean, log_std_logits = self.net.predict(obs).reshape(2, -1)
+        return mean, np.exp(LOG_STD_MID + LOG_STD_HALF * np.tanh(log_std_logits))
 
     def mode(self, obs: np.ndarray) -> np.ndarray:
-        """The squashed mean (A,) for a single observation (O,)."""
-        return self._bounded(self.net.predict(obs)[: len(self.low)])
+        """The deterministic action (A,), tanh of the mean, for a single observation (O,)."""
+        return self.bounded(self.net.predict(obs)[: len(self.low)])
 
     def uniform(self, n: int, rng: torch.Generator) -> np.ndarray:
-        """`n` actions (n, A) drawn evenly between the bounds."""
+        """`n` actions (n, A), uniform between the bounds."""
         share = torch.rand(n, len(self.low), generator=rng, dtype=self.net.params.dtype).numpy()
         return np.minimum(self.low + (self.high - self.low) * share, self.high)
 
-    def _bounded(self, x: np.ndarray) -> np.ndarray:
-        """Unbounded (..., A) to actions; clipped, because scaling rounds."""
+    def bounded(self, x: np.ndarray) -> np.ndarray:
+        """Squashes and scales (..., A) to actions; clipped, as scaling may round past a bound."""
         action = self.centre + self.half * np.tanh(x)
         return np.minimum(np.maximum(action, self.low), self.high)
 
 
 class Adam:
-    """Adam with the usual betas (0.9, 0.999), all tensors in one fused pass."""
+    """Adam with the usual betas (0.9, 0.999), all tensors in one fused kernel."""
 
     def __init__(self, params: list[Tensor], learning_rate: float) -> None:
         self._params = params
@@ -271,19 +283,19 @@ class Adam:
         self._steps = [torch.zeros((), device=p.device) for p in params]
 
     def step(self, gradients: list[Tensor]) -> None:
-        """Moves the parameters in place, one gradient for each."""
+        """One step, in place, given a gradient for each parameter tensor."""
         for step in self._steps:
             step.add_(1)
-        torch._fused_adam_(  # what torch.optim.Adam(fused=True) calls, at half the cost around it
+        torch._fused_adam_(  # the kernel of torch.optim.Adam(fused=True), with half the overhead
             self._params, gradients, self._means, self._squares, [], self._steps,
             lr=self._learning_rate, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
             amsgrad=False, maximize=False,
         )  # fmt: skip
-        # The fused pass changes the parameters without counting that as a change.
+        # The fused kernel does not increment the version counter that `MLP.predict` relies on.
         torch.autograd.graph.increment_version(self._params)
 
     def state_dict(self) -> State:
-        """Moments and step counts, numbered like the parameters."""
+        """Moments and step count of each parameter tensor, by its index."""
         moments = zip(self._means, self._squares, self._steps, strict=True)
         return {
             str(i): {"mean": mean.clone(), "square": square.clone(), "step": step.clone()}

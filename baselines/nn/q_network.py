@@ -1,4 +1,4 @@
-"""Values of [obs, action], for exploration and discrete tasks, and actions to try them on."""
+"""Q(obs, action) as one network of both inputs, and uniform candidate actions."""
 
 import numpy as np
 import torch
@@ -7,27 +7,27 @@ from torch import Tensor
 from baselines.nn.networks import MLP
 
 _PAIRS = 1024  # (obs, action) pairs evaluated at a time, so that activations stay in cache
-_CUT_STD = 0.87962566103423978  # standard deviation of a unit normal distribution cut at -2, 2
+_TRUNCATED_STD = 0.87962566103423978  # standard deviation of a unit normal truncated to [-2, 2]
 
 
 class QNetwork(MLP):
-    """One value of [obs, action], each scaled to [-1, 1]."""
+    """Q(obs, action), with observations and actions scaled to [-1, 1]."""
 
     _activations: Tensor | None = None  # (2, rows, H): working memory of `grid`
 
     def _initialise(self, rng: torch.Generator) -> None:
-        """LeCun-normal weights, cut at two standard deviations as flax does; zero biases."""
+        """LeCun-normal weights truncated at two standard deviations, as in flax; zero biases."""
         *hidden, last = self._weights  # (1, in, out); the last (1, out, in)
         for weight, fan_in in [*((w, w.shape[1]) for w in hidden), (last, last.shape[2])]:
-            std = fan_in**-0.5 / _CUT_STD
+            std = fan_in**-0.5 / _TRUNCATED_STD
             start = torch.empty(weight.shape, dtype=weight.dtype)
-            cut = {"a": -2 * std, "b": 2 * std}
-            weight.copy_(torch.nn.init.trunc_normal_(start, std=std, **cut, generator=rng))
+            limits = {"a": -2 * std, "b": 2 * std}
+            weight.copy_(torch.nn.init.trunc_normal_(start, std=std, **limits, generator=rng))
 
     def grid(self, obs: Tensor, actions: Tensor) -> Tensor:
-        """(B, O), (K, A) -> (B, K): every obs with every action.
+        """(B, O), (K, A) -> (B, K): the value of every obs with every action.
 
-        The first layer is the sum of an obs part and an action part: each is computed once.
+        The first layer is the sum of an obs part and an action part, each computed only once.
         """
         (first, *inner, last), (bias, *biases, last_bias) = self._weights, self._biases
         obs_part = obs @ first[0, : obs.shape[1]]  # (B, H)
@@ -42,42 +42,42 @@ class QNetwork(MLP):
         return torch.cat(values).add_(last_bias[0, 0]).view(len(obs), len(actions))
 
     def lower(self, amount: Tensor) -> None:
-        """Takes an amount from every value."""
+        """Subtracts an amount from every value, through the output bias."""
         self._biases[-1].sub_(amount)
 
     def _blank(self, rows: int) -> tuple[Tensor, Tensor]:
-        """Memory for activations, twice (rows, H): kept, as fresh pages cost half a product."""
+        """Uninitialised memory for activations, twice (rows, H); reused, as allocating is slow."""
         if self._activations is None or self._activations.shape[1] < rows:
             self._activations = self.params.new_empty(2, rows, self._weights[0].shape[2])
         return self._activations[0, :rows], self._activations[1, :rows]
 
 
 def uniform_box(n: int, low: Tensor, high: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Uniform actions of a box, (n, A), each drawn once: log-multiplicities of zero, (n,)."""
+    """`n` uniform actions of a box (n, A), and zeros (n,): the log of how often each was drawn."""
     return torch.lerp(low, high, torch.rand(n, len(low), generator=rng)), torch.zeros(n)
 
 
 def uniform_discrete(
     n: int, low: Tensor, high: Tensor, rng: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Draws `n` times from the K whole actions in [low, high], and groups the draws.
+    """`n` uniform draws of the K discrete actions in [low, high], grouped by action.
 
-    All actions (K, 1), and the log of how often each was drawn (K,): in a softmax the same as the
-    n draws themselves, at the price of K.
+    Returns all actions (K, 1) and the log of how often each was drawn (K,). Added to the logits of
+    a softmax it gives the softmax over the n draws, at the cost of K.
     """
-    kinds = int(high - low) + 1
-    draws = torch.randint(kinds, (n,), generator=rng)
-    return low + torch.arange(kinds)[:, None], draws.bincount(minlength=kinds).float().log()
+    actions = int(high - low) + 1
+    draws = torch.randint(actions, (n,), generator=rng)
+    return low + torch.arange(actions)[:, None], draws.bincount(minlength=actions).float().log()
 
 
 class Scale:
-    """A box -> [-1, 1], in float32; values outside the box go on in proportion."""
+    """Linear map of a box to [-1, 1], in float32; values outside the box are not clipped."""
 
     def __init__(self, low: np.ndarray, high: np.ndarray, device: str) -> None:
         self.low = torch.tensor(low, dtype=torch.float32, device=device)
         self.high = torch.tensor(high, dtype=torch.float32, device=device)
-        self._centre, self._gain = (self.low + self.high) / 2, 2 / (self.high - self.low)
+        self._centre, self.gain = (self.low + self.high) / 2, 2 / (self.high - self.low)
 
     def __call__(self, values: Tensor) -> Tensor:
         """(..., D) in the box -> (..., D) in [-1, 1]."""
-        return (values - self._centre) * self._gain
+        return (values - self._centre) * self.gain

@@ -16,11 +16,12 @@ from explore_suite.runs.format import Header, read_rows
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import lookup
 
-STATES = ("running", "done", "failed", "waiting")
+CELL_STATES = ("running", "done", "failed", "waiting")
 LOCKED, DONE_ELSEWHERE = "locked", "done elsewhere"  # another process writes it, or finished it
 _LINE_SECONDS = 60.0  # between two lines of progress when no run starts or ends
 # Rough seconds per episode of preset `cpu` on one core: the estimate until a run has been timed.
-_ROUGH_SECONDS = {"sac": 2.5, "sac_bbe": 3.2, "sac_2q": 4.9, "sac_deep": 7.3, "ddqn": 0.6,
+_ROUGH_SECONDS = {"sac": 2.5, "sac_bbe": 3.2, "sac_2q": 4.9, "sac_deep": 7.3,
+                  "sac_noise": 2.5, "sac_oac": 2.6, "sac_maxinfo": 4.5, "ddqn": 0.6,
                   "ddqn_bbe": 0.6, "ddqn_deep": 1.4, "random": 0.2}  # fmt: skip
 
 
@@ -38,7 +39,7 @@ class Cell:
 
     spec: RunSpec
     log: Path
-    state: str = "waiting"  # one of STATES, LOCKED or DONE_ELSEWHERE
+    state: str = "waiting"  # one of CELL_STATES, LOCKED or DONE_ELSEWHERE
     reached: Reached = Reached()
     why: str = ""  # the last line of a failed cell's output
 
@@ -79,7 +80,10 @@ def reached(store: ResultStore, spec: RunSpec) -> Reached:
 
 
 def seconds_left(cells: list[Cell]) -> dict[Cell, float]:
-    """Time that each cell still needs, by its own pace, that of its like, or a rough table."""
+    """Time that each cell still needs.
+
+    It is estimated by its own pace, by other runs of the same agent and task, or by a rough table.
+    """
     paces = defaultdict(list)
     for cell in cells:
         if cell.reached.episode:
@@ -128,7 +132,7 @@ class ProgressTable:
         """Updates the table, or prints a line if a run started or ended or the last line is old."""
         states = [cell.state for cell in self.cells]
         rare = [state for state in (LOCKED, DONE_ELSEWHERE) if state in states]
-        counts = ", ".join(f"{states.count(state)} {state}" for state in (*STATES, *rare))
+        counts = ", ".join(f"{states.count(state)} {state}" for state in (*CELL_STATES, *rare))
         running = states.count("running")
         left = f"; about {minutes(total_left(self.cells, running))} min left" if running else ""
         if self._live is not None:

@@ -1,7 +1,7 @@
 """The loop of a sweep, and its default engine: one process of this machine per run.
 
 Sweep          starts cells, a few at a time, and reports what became of them
-Engine         what it asks of an engine; baselines/sweep/ray.py has the other one
+Engine         base class of what runs cells; baselines/sweep/ray.py has the other one
 LocalEngine    runs each cell as `explore-suite train` in a process with its own log
 """
 
@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import time
-from typing import BinaryIO, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, BinaryIO
 
 from baselines.sweep.cells import DONE_ELSEWHERE, LOCKED, Cell, ProgressTable, is_finished, reached
 from baselines.training.flags import train_flags
@@ -30,25 +31,43 @@ _WORKER = (
 )
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """What runs cells: local processes, or the tasks of a cluster."""
+
+    def __init__(self, store: ResultStore, options: RunOptions) -> None:
+        """Starts nothing yet."""
+        self.store, self.options = store, options
+        self.jobs: dict[Cell, Any] = {}  # the process or task of every active cell
+        self.stopping = False
 
     @property
     def active(self) -> list[Cell]:
         """Cells that were started and have not ended."""
+        return list(self.jobs)
 
+    @abstractmethod
     def start(self, cell: Cell) -> None:
         """Starts or resumes one run."""
 
+    @abstractmethod
     def poll(self) -> None:
         """Sets the state of the cells that have ended."""
 
+    @abstractmethod
     def progress(self) -> None:
         """Updates how far the active cells are."""
 
     def stop(self, *, at_once: bool) -> None:
         """Asks the active cells to end their episode and save a checkpoint, or kills them."""
+        self.stopping = True
+        for job in self.jobs.values():
+            self.end(job, at_once=at_once)
 
+    @abstractmethod
+    def end(self, job: Any, *, at_once: bool) -> None:
+        """Asks one process or task to end, or kills it."""
+
+    @abstractmethod
     def close(self) -> None:
         """Releases everything."""
 
@@ -133,26 +152,19 @@ class Sweep:
         return [cell for cell in self.cells if cell.state == state]
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """Runs each cell as `explore-suite train` in a process of its own, with its own log."""
 
     def __init__(self, store: ResultStore, options: RunOptions) -> None:
         """Starts nothing yet."""
-        self.store, self.options = store, options
-        self._processes: dict[Cell, subprocess.Popen] = {}
+        super().__init__(store, options)
         self._logs: dict[Cell, BinaryIO] = {}  # kept open: a log may be removed with its store
         self._sizes: dict[Cell, int] = {}  # of the CSV files when they were last read
-        self._stopping = False
-
-    @property
-    def active(self) -> list[Cell]:
-        """Cells that were started and have not ended."""
-        return list(self._processes)
 
     def start(self, cell: Cell) -> None:
         """Starts or resumes one run; one that cannot be started has failed."""
         try:
-            self._processes[cell] = self._launch(cell)
+            self.jobs[cell] = self._launch(cell)
             cell.state = "running"
         except OSError as error:
             cell.state = "failed"
@@ -160,10 +172,10 @@ class LocalEngine:
 
     def poll(self) -> None:
         """Sets the state of the cells whose process has ended."""
-        for cell, process in list(self._processes.items()):
+        for cell, process in list(self.jobs.items()):
             code = process.poll()
             if code is not None:
-                del self._processes[cell]
+                del self.jobs[cell]
                 process.communicate()  # closes its standard input
                 cell.state = self._state(cell, code)
                 cell.reached = reached(self.store, cell.spec)
@@ -172,7 +184,7 @@ class LocalEngine:
 
     def progress(self) -> None:
         """Reads how far the active cells are, where their CSV has grown."""
-        for cell in self._processes:
+        for cell in self.jobs:
             try:
                 size = self.store.path(cell.spec.key, ".csv").stat().st_size
             except OSError:  # not there yet, or removed: the run itself reports that
@@ -181,11 +193,9 @@ class LocalEngine:
                 self._sizes[cell] = size
                 cell.reached = reached(self.store, cell.spec)
 
-    def stop(self, *, at_once: bool) -> None:
-        """Asks the active cells to end their episode and save a checkpoint, or kills them."""
-        self._stopping = True
-        for process in self._processes.values():
-            process.send_signal(signal.SIGKILL if at_once else signal.SIGINT)
+    def end(self, job: subprocess.Popen, *, at_once: bool) -> None:
+        """Interrupts one process, or kills it."""
+        job.send_signal(signal.SIGKILL if at_once else signal.SIGINT)
 
     def close(self) -> None:
         """Nothing is left to be released once no cell is active."""
@@ -212,7 +222,7 @@ class LocalEngine:
         if code == 0:
             return "done"
         # -SIGINT: it was asked to stop before it handled Ctrl-C.
-        if self._stopping and code in (130, -signal.SIGINT, -signal.SIGKILL):
+        if self.stopping and code in (130, -signal.SIGINT, -signal.SIGKILL):
             return "waiting"
         if code == RunLockedError.exit_code:
             return LOCKED

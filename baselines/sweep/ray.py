@@ -25,8 +25,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from baselines.runner import EpisodeResult, Trainer
 from baselines.sweep.cells import DONE_ELSEWHERE, LOCKED, Cell, Reached, is_finished, reached
+from baselines.sweep.engine import Engine
 from baselines.training.checkpoint import Checkpoints
 from baselines.training.run import RunOptions, RunSpec, Watcher, checkpoint_folder, train
+from explore_suite import import_tasks
 from explore_suite.errors import RunLockedError, UserError
 from explore_suite.files import replace_bytes
 from explore_suite.runs.format import TRACES, read_header, read_rows
@@ -45,6 +47,7 @@ class NodeJob(NamedTuple):
     options: RunOptions
     token: Path  # a file in the root of the sweep's store: a node that sees it shares the storage
     held: bytes | None  # the run's header, if the store has one; the run must fit it
+    imports: str = ""  # modules that register tasks; each node must be able to import them
 
     @property
     def store(self) -> ResultStore:
@@ -59,7 +62,7 @@ class NodeResult(NamedTuple):
     files: dict[str, bytes]  # by path below the store's root; none if the store is shared
 
 
-class RayEngine:
+class RayEngine(Engine):
     """Runs cells as Ray tasks: Ray queues them, and repeats those whose node was lost."""
 
     def __init__(
@@ -69,36 +72,32 @@ class RayEngine:
         _connect(address)
         if gpus_per_run > ray.cluster_resources().get("GPU", 0):
             logging.warning("the cluster has no %g GPU now: runs wait for one", gpus_per_run)
-        self.store, self.options = store, options
+        super().__init__(store, options)
         self._reports: Any = _start_reports()
         self._task: Any = ray.remote(
             # max_calls: a fresh process for each run, which gives its GPU memory back.
             num_cpus=1, num_gpus=gpus_per_run, max_retries=_RETRIES, max_calls=1
-        )(_task)  # fmt: skip
+        )(run_cell)  # fmt: skip
         self._token = store.root.resolve() / f".sweep-{uuid.uuid4().hex}"
         self._token.touch()
-        self._cells: dict[Any, Cell] = {}  # by the reference of their task
-        self._stopping = False
-
-    @property
-    def active(self) -> list[Cell]:
-        """Cells that were started and have not ended, whether a node has them yet or not."""
-        return list(self._cells.values())
 
     def start(self, cell: Cell) -> None:
         """Hands one run to the cluster; its state is running once a node reports progress."""
         path = self.store.path(cell.spec.key, ".json")
         held = path.read_bytes() if path.exists() else None
-        job = NodeJob(cell.spec, self.options, self._token, held)
+        job = NodeJob(
+            cell.spec, self.options, self._token, held, os.environ.get("EXPLORE_SUITE_IMPORT", "")
+        )
         task = self._task.options(name=cell.name).remote(cell.name, job, self._reports)
-        self._cells[task] = cell
+        self.jobs[cell] = task
 
     def poll(self) -> None:
         """Sets the state of the cells whose task has ended."""
-        if self._cells:
-            tasks = list(self._cells)
-            for task in ray.wait(tasks, num_returns=len(tasks), timeout=0)[0]:
-                self._collect(self._cells.pop(task), task)
+        if self.jobs:
+            tasks = list(self.jobs.values())
+            ended = set(ray.wait(tasks, num_returns=len(tasks), timeout=0)[0])
+            for cell in [cell for cell, task in self.jobs.items() if task in ended]:
+                self._collect(cell, self.jobs.pop(cell))
 
     def progress(self) -> None:
         """Asks how far the active cells are."""
@@ -107,11 +106,9 @@ class RayEngine:
             if cell.name in reports:
                 cell.state, cell.reached = "running", reports[cell.name]
 
-    def stop(self, *, at_once: bool) -> None:
-        """Asks the active cells to end their episode and save a checkpoint, or kills them."""
-        self._stopping = True
-        for task in self._cells:
-            ray.cancel(task, force=at_once)
+    def end(self, job: Any, *, at_once: bool) -> None:
+        """Cancels one task, which ends its episode and saves a checkpoint, or kills it."""
+        ray.cancel(job, force=at_once)
 
     def close(self) -> None:
         """Leaves the cluster."""
@@ -129,7 +126,7 @@ class RayEngine:
         except RunLockedError:
             cell.state = LOCKED
         except (RayError, UserError, OSError) as error:
-            if self._stopping and not isinstance(error, RayTaskError):
+            if self.stopping and not isinstance(error, RayTaskError):
                 cell.state = "waiting"
             elif is_finished(self.store, cell.spec):
                 cell.state = DONE_ELSEWHERE
@@ -218,8 +215,9 @@ def _test_connection(target: str) -> None:
 # What follows runs on the nodes.
 
 
-def _task(name: str, job: NodeJob, reports: Any) -> NodeResult:
+def run_cell(name: str, job: NodeJob, reports: Any) -> NodeResult:
     """The Ray task of one cell."""
+    import_tasks(job.imports)
 
     def watch(trainer: Trainer, result: EpisodeResult) -> None:
         row = result.eval

@@ -15,11 +15,12 @@ import torch
 
 from baselines.agent import State
 from baselines.runner import EpisodeResult, Trainer
-from baselines.settings import SOURCE, as_json, budget, build, config_of, resolve, settings_of
+from baselines.settings import as_json, budget, build, config_of, resolve, settings_of
 from baselines.training import artefacts, checkpoint
 from baselines.training.arithmetic import CAPABILITY, arithmetic
 from explore_suite.errors import UserError
 from explore_suite.runs.format import WEIGHTS, Header, RunKey
+from explore_suite.runs.header_rules import OUR_SOURCE
 from explore_suite.runs.provenance import device_of, provenance
 from explore_suite.runs.store import ResultStore, RunWriter
 from explore_suite.tasks import lookup
@@ -76,7 +77,7 @@ class RunSpec:
         return Header(
             preset=self.preset, agent=self.agent, task=self.task, seed=self.seed,
             episodes=self.episodes, config=self.settings,
-            source=SOURCE, threads=threads, **origin,
+            source=OUR_SOURCE, threads=threads, **origin,
         )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def first_difference(header: Header, rows: Collection[EpisodeRow]) -> Difference
 def _rows_again(header: Header, episodes: int) -> Iterator[EpisodeRow]:
     """The rows of a new run with a header's settings."""
     config, device = config_of(header), device_of(header)
-    require_device(device, f"the run learnt on {device}, which")
+    require_device(device, f"the run learned on {device}, which")
     torch.set_num_threads(min(header.threads, os.cpu_count() or 1))  # a stranger may ask for many
     agent = build(header.agent, header.task, config, seed=header.seed, device=device)
     for result in run(agent, header.task, seed=header.seed, episodes=episodes):

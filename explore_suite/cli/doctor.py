@@ -5,7 +5,6 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Callable
 from importlib import metadata
 from typing import NamedTuple
 
@@ -37,19 +36,16 @@ def main(arguments: list[str]) -> int:
         description="Check packages, extras, tasks, rendering, compiler and threads; the row of "
         "what is missing says how to install it. Exit code 1 if the environments cannot run.",
     ).parse_args(arguments)
-    findings = [finding for check in CHECKS for finding in check()]
-    table(
-        "explore-suite doctor", ("what", "state", "detail"), [finding[:3] for finding in findings]
-    )
+    checks = (_python, _packages, _tasks, _rendering, _compiler, _threads)
+    findings = [finding for check in checks for finding in check()]
+    columns = ("what", "state", "detail")
+    table("explore-suite doctor", columns, [finding[:3] for finding in findings])
     return int(any(finding.needed and finding.state != "ok" for finding in findings))
 
 
 def _python() -> list[Finding]:
-    return [
-        Finding(
-            "python", "ok", f"{platform.python_version()} on {platform.platform()}", needed=True
-        )
-    ]
+    where = f"{platform.python_version()} on {platform.platform()}"
+    return [Finding("python", "ok", where, needed=True)]
 
 
 def _packages() -> list[Finding]:
@@ -88,9 +84,8 @@ def _tasks() -> list[Finding]:
         published = [spec.id for spec in TASKS.values() if spec.name in measured("fingerprints")]
         changes = [line for line in map(changed, published) if line is not None]
     except (ImportError, RenderingUnavailableError) as error:
-        return [
-            Finding("tasks", "missing", f"the environments do not import: {error}", needed=True)
-        ]
+        why = f"the environments do not import: {error}"
+        return [Finding("tasks", "missing", why, needed=True)]
     if changes:
         advice = "results are not comparable; install the versions of constraints.txt"
         return [Finding("tasks", "changed", f"{line}; {advice}") for line in changes]
@@ -101,24 +96,17 @@ def _rendering() -> list[Finding]:
     """A row per OpenGL back end, each tried in a new process: a failed one can break the next."""
     findings = []
     for name in ("egl", "osmesa"):
-        environment = {
-            key: value
-            for key, value in os.environ.items()
-            if key not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")
-        }
-        result = subprocess.run(
-            python_command(_OPEN_CONTEXT, name),
-            capture_output=True,
-            check=False,
-            env=environment,
-        )
+        chosen = ("PYOPENGL_PLATFORM", "MUJOCO_GL")
+        others = {key: value for key, value in os.environ.items() if key not in chosen}
+        command = python_command(_OPEN_CONTEXT, name)
+        result = subprocess.run(command, capture_output=True, check=False, env=others)
         if result.returncode == 0:
             findings.append(Finding(f"GL {name}", "ok", "renders without a screen"))
         else:
             advice = f"{_GL_PACKAGES[name]} (one back end is enough)"
             findings.append(Finding(f"GL {name}", "missing", advice))
-    chosen = os.environ.get("MUJOCO_GL")
-    findings.append(Finding("MUJOCO_GL", "ok", chosen or "not set: egl, then osmesa"))
+    preferred = os.environ.get("MUJOCO_GL", "not set: egl, then osmesa")
+    findings.append(Finding("MUJOCO_GL", "ok", preferred))
     return findings
 
 
@@ -129,29 +117,15 @@ def _compiler() -> list[Finding]:
 
 
 def _threads() -> list[Finding]:
-    cores = (
-        f"{os.cpu_count()} cores, OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'not set')}"
-    )
+    asked = os.environ.get("OMP_NUM_THREADS", "not set")
+    cores = f"{os.cpu_count()} cores, OMP_NUM_THREADS={asked}"
     try:
         import torch
     except ImportError:
         return [Finding("threads", "ok", cores)]
-    device = (
-        torch.cuda.get_device_name(0)
-        if torch.cuda.is_available()
-        else "none, agents train on the CPU"
-    )
+    there = torch.cuda.is_available()
+    device = torch.cuda.get_device_name(0) if there else "none, agents train on the CPU"
     return [
         Finding("threads", "ok", f"{cores}, torch uses {torch.get_num_threads()}"),
         Finding("CUDA device", "ok", device),
     ]
-
-
-CHECKS: tuple[Callable[[], list[Finding]], ...] = (
-    _python,
-    _packages,
-    _tasks,
-    _rendering,
-    _compiler,
-    _threads,
-)

@@ -6,6 +6,10 @@ import json
 from explore_suite.cli.console import say, table
 from explore_suite.tasks import BENCHMARK, TASKS, TaskSpec
 
+_FIELDS = (
+    "id name group benchmark summary goal observation action_dim discrete horizon control_step "
+    "random_return best_return best_is_bound partner count_scale count_tolerance"
+).split()
 _COLUMNS = ("task", "obs", "act", "steps", "random", "best", "what")
 
 
@@ -44,25 +48,9 @@ def best(spec: TaskSpec) -> str:
 
 
 def _record(spec: TaskSpec) -> dict[str, object]:
-    return {
-        "id": spec.id,
-        "name": spec.name,
-        "group": spec.group,
-        "benchmark": spec.id in BENCHMARK,
-        "summary": spec.summary,
-        "goal": spec.goal,
-        "observation": [
-            {"name": name, "typical_low": low, "typical_high": high}
-            for name, low, high in spec.features
-        ],
-        "action_dim": spec.action_dim,
-        "discrete": spec.discrete,
-        "horizon": spec.horizon,
-        "control_step": spec.control_step,
-        "random_return": spec.random_return,
-        "best_return": spec.best_return,
-        "best_is_bound": spec.best_is_bound,
-        "partner": spec.partner,
-        "count_scale": spec.count_scale,
-        "count_tolerance": spec.count_tolerance,
-    }
+    observation = [
+        {"name": name, "typical_low": low, "typical_high": high}
+        for name, low, high in spec.features
+    ]
+    computed = {"benchmark": spec.id in BENCHMARK, "observation": observation}
+    return {name: computed[name] if name in computed else getattr(spec, name) for name in _FIELDS}

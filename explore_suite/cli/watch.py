@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import load_env_creator
 
 from explore_suite.cli.console import say
 from explore_suite.errors import UserError
@@ -38,13 +39,15 @@ def main(arguments: list[str]) -> None:
         raise UserError(f"--seed must be 0 or more, got {options.seed}")
     policy = trained(options.run, spec) if options.run else POLICIES[options.policy]
     if options.window:
-        total = sum(reward for _, reward in play(spec, "human", policy, options.seed, steps))
+        total = sum(reward for _, reward in steps_of(spec, "human", policy, options.seed, steps))
         say(f"{spec.name}: return {total:.1f} in {steps} steps")
         return
     out = Path(options.out or f"{spec.name}.mp4")
     if out.suffix not in _FORMATS:
         raise UserError(f"--out must end in one of {', '.join(_FORMATS)}, got {out.name!r}")
-    total = record(spec, out, policy, options.seed, steps)
+    if options.every < 1 or (options.size is not None and options.size < 16):
+        raise UserError("--every must be at least 1, --size at least 16")
+    total = film(spec, out, policy, options.seed, steps, every=options.every, size=options.size)
     say(f"{spec.name}: return {total:.1f} in {steps} steps, written to {out}")
 
 
@@ -61,21 +64,28 @@ def trained(run: Path, spec: TaskSpec) -> Policy:
     return lambda env, obs: policy(obs)
 
 
-def record(spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int) -> float:
-    """Plays one episode and writes it to `out` (.png: its last frame); the episode's return."""
+def film(
+    spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int, *,
+    every: int = 1, size: int | None = None,
+) -> float:  # fmt: skip
+    """Plays one episode and writes it to `out` (.png: its last frame); the episode's return.
+
+    Of a film, `every` keeps one frame in so many, at the speed of the simulation; `size` is the
+    height of its frames in pixels.
+    """
     try:
         import imageio.v2 as imageio
         from tqdm import tqdm
     except ImportError as error:
         raise UserError(f"needs {error.name}: {install_command('video')}") from error
-    episode = play(spec, "rgb_array", policy, seed, steps)
+    episode = steps_of(spec, "rgb_array", policy, seed, steps, **_frame(spec, size))
     total = 0.0
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with _writer(imageio, spec, out) as write:
+        with _writer(imageio, spec, out, every) as write:
             bar = tqdm(episode, total=steps, desc=spec.name, unit="step", mininterval=1)
             for step, (draw, reward) in enumerate(bar, start=1):
-                if out.suffix != ".png" or step == steps:
+                if step == steps or (out.suffix != ".png" and step % every == 0):
                     write(draw())
                 total += reward
     except OSError as error:
@@ -83,11 +93,14 @@ def record(spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int) -> 
     return total
 
 
-def play(
-    spec: TaskSpec, render_mode: str, policy: Policy, seed: int, steps: int
+def steps_of(
+    spec: TaskSpec, render_mode: str, policy: Policy, seed: int, steps: int, **frame: Any
 ) -> Iterator[tuple[Callable[[], Any], float]]:
-    """Plays one episode; yields after each step a function that renders it, and the reward."""
-    with gymnasium.make(spec.id, render_mode=render_mode) as env:
+    """Plays one episode; yields after each step a function that renders it, and the reward.
+
+    `frame` may hold the width and height of what is rendered.
+    """
+    with gymnasium.make(spec.id, render_mode=render_mode, **frame) as env:
         obs, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
         for _ in range(steps):
@@ -95,13 +108,23 @@ def play(
             yield env.render, float(reward)
 
 
+def _frame(spec: TaskSpec, height: int | None) -> dict[str, int]:
+    """Arguments that make an environment render frames of this height, in its own proportions."""
+    if height is None:
+        return {}
+    found = getattr(load_env_creator(spec.entry_point), "default_size", None)
+    if found is None:
+        raise UserError(f"frames of {spec.name} have one size only: leave --size out")
+    return {"width": round(height * found[0] / found[1]), "height": height}
+
+
 @contextlib.contextmanager
-def _writer(imageio: Any, spec: TaskSpec, out: Path) -> Iterator[Callable[[Any], None]]:
+def _writer(imageio: Any, spec: TaskSpec, out: Path, every: int) -> Iterator[Callable[[Any], None]]:
     """A function that appends a frame to `out`; the file is complete when the context ends."""
     if out.suffix == ".png":
         yield lambda frame: imageio.imwrite(out, frame)
         return
-    fps = round(1 / spec.control_step) if spec.control_step else _GRID_FPS
+    fps = (1 / spec.control_step if spec.control_step else _GRID_FPS) / every
     gif: dict[str, Any] = {"duration": 1000 / fps, "loop": 0}
     video: dict[str, Any] = {"fps": fps, "macro_block_size": 1}
     with imageio.get_writer(out, **(gif if out.suffix == ".gif" else video)) as writer:
@@ -132,4 +155,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--steps", type=int, help="stop after this many steps (default: the whole episode)"
     )
+    parser.add_argument(
+        "--every", type=int, default=1, help="keep one frame in so many, for small films"
+    )
+    parser.add_argument("--size", type=int, help="height of the frames in pixels")
     return parser

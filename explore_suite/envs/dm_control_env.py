@@ -10,12 +10,8 @@ from explore_suite.envs.base import RenderedEnv
 from explore_suite.envs.dm_control_import import control
 from explore_suite.envs.rendering import Renderer
 
-_MAX_VALUE = (
-    1e10  # MuJoCo calls a simulation with larger numbers diverged, so no observation has them
-)
-_MAX_LEGACY_SEED = (
-    2**32 - 1
-)  # the largest integer seed of the RandomState that dm_control draws from
+_MAX_VALUE = 1e10  # of an observation: with larger numbers MuJoCo calls a simulation diverged
+_MAX_LEGACY_SEED = 2**32 - 1  # the largest of the RandomState that dm_control draws from
 
 
 class DMCEnv(RenderedEnv):

@@ -13,7 +13,7 @@ from explore_suite.envs.dm_control_env import DMCEnv
 from explore_suite.envs.dm_control_import import Physics, control, rewards, suite
 
 _HALF_WIDTH = 0.1  # metres
-_START_GAP = 0.1  # metres between the left end and the start
+START_GAP = 0.1  # metres between the left end and the start
 _RIM = 0.05  # metres of floor drawn beyond the walls
 _SMALLEST_DISC = 0.02  # metres; smaller goals are drawn this large, to be seen at all
 _BEST_COLOUR, _OTHER_COLOUR = ".25 .8 .4 .8", ".95 .8 .3 .8"
@@ -33,7 +33,7 @@ class HallwayTask(suite.base.Task):
 
     def __init__(self, length: float, goals: Sequence[Goal]) -> None:
         """The corridor reaches from -length/2 to length/2."""
-        self._start_x = -length / 2 + _START_GAP
+        self._start_x = -length / 2 + START_GAP
         self.goals = goals
         super().__init__(random=0)  # nothing is drawn: every episode starts the same way
 
@@ -105,8 +105,8 @@ class Hallway(DMCEnv):
 
     def build(self, length: float, goals: Sequence[Sequence[float]]) -> control.Environment:  # type: ignore[override]
         """Checks the settings and builds the corridor."""
-        if not isinstance(length, int | float) or not 2 * _START_GAP < length < math.inf:
-            raise ValueError(f"length must be a number above {2 * _START_GAP} m, got {length!r}")
+        if not isinstance(length, int | float) or not 2 * START_GAP < length < math.inf:
+            raise ValueError(f"length must be a number above {2 * START_GAP} m, got {length!r}")
         if not isinstance(goals, Sequence) or not goals:
             raise ValueError(
                 f"goals must be a list of at least one (x, radius, pay), got {goals!r}"

@@ -8,7 +8,7 @@ from explore_suite.envs.dm_control_import import Physics, control, rewards, suit
 _CONTROL_STEP = 0.025  # seconds
 _WALK_SPEED = 1.0  # metres per second; as upstream
 _STAND_HEIGHT = 1.2  # metres; as upstream
-_LEAST_PAY_OF_SUCCESS = 0.75  # reward of a successful state at its least, upside down
+LEAST_PAY_OF_SUCCESS = 0.75  # reward of a successful state at its least, upside down
 _FALL_STEPS = 200  # physics steps, half a second: enough to reach the ground
 
 
@@ -59,7 +59,7 @@ class WalkerWalk(DMCEnv):
     def succeeded(self, reward: float) -> bool:
         """The torso is high enough and the centre of mass fast enough."""
         # Reading the physics is slow, and such a state pays (3 + upright) / 4 >= 0.75.
-        return reward >= _LEAST_PAY_OF_SUCCESS and bool(
+        return reward >= LEAST_PAY_OF_SUCCESS and bool(
             self.physics.torso_height() >= _STAND_HEIGHT
             and self.physics.horizontal_velocity() >= _WALK_SPEED
         )

@@ -67,6 +67,7 @@ class Header:
     machine: dict[str, Any] = field(default_factory=dict)
     threads: int = 1
     schema: int = SCHEMA
+    date: str = ""  # UTC day on which the run began, YYYY-MM-DD
     traces: dict[str, str] = field(default_factory=dict)  # name and SHA-256 of the traces file
     finished: bool = False
 
@@ -179,8 +180,9 @@ def fault(header: Header, rows: Sequence[EpisodeRow]) -> str | None:
 def dump_header(header: Header) -> str:
     """The header as readable JSON, always the same for the same header."""
     values = asdict(header)
-    if not header.traces:  # headers older than traces lack the field: their hashes stay valid
-        del values["traces"]
+    for name in ("date", "traces"):  # headers older than these lack them: their hashes stay valid
+        if not values[name]:
+            del values[name]
     return json.dumps(values, indent=1, sort_keys=True) + "\n"
 
 

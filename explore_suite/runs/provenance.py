@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ _UNKNOWN = {"commit": None, "dirty": None}
 def provenance(
     task: str, device: str = "cpu", code: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The header fields code, versions, fingerprint and machine of a run that starts now.
+    """The header fields date, code, versions, fingerprint and machine of a run that starts now.
 
     `code` is the commit behind the run, that of this package by default.
     """
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "code": checkout() if code is None else code,
         "versions": versions(),
         "fingerprint": fingerprint(task),

@@ -101,9 +101,8 @@ class Recorder(gymnasium.Wrapper):
                 _log.info("%s resumes after episode %d", self._path, log.episode)
             elif run.header is not None:
                 _log.warning("%s starts from scratch", self._path)
-            _save(
-                self._checkpoint, log
-            )  # before rows are dropped: it must not count more than those
+            # Before rows are dropped: a checkpoint must not count more rows than there are.
+            _save(self._checkpoint, log)
             rows = 2 * log.episode
             self._writer: RunWriter = files.enter_context(
                 run.open(header, keep_rows=rows, overwrite=overwrite)
@@ -167,7 +166,7 @@ def _resumed(path: Path, held: Header, new: Header) -> Header:
     begun_by = held.code.get("begun_by", held.code)
     if begun_by == new.code and held.versions == new.versions:
         return held
-    _log.warning("%s was begun by other code or versions", path)
+    _log.warning("%s was begun by other code or versions: it cannot be submitted", path)
     return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
 
 

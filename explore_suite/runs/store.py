@@ -38,6 +38,7 @@ from explore_suite.runs.format import (
 from explore_suite.tasks import TASKS
 
 DEFAULT_STORE = Path("runs")  # of the commands that write runs, in the working directory
+_FROM_SCRATCH = "train --overwrite, or record without resume, starts it from scratch"
 
 
 class LeftOut(NamedTuple):
@@ -241,12 +242,11 @@ def _kept_rows(path: Path, header: Header, keep: int) -> list[EpisodeRow]:
     rows = parse_rows(path, b"".join(line for line in lines if line.endswith(b"\n")))
     if len(rows) < keep:
         raise UserError(
-            f"{path} has {len(rows)} of the {keep} rows that its checkpoint counts; "
-            "--overwrite starts the run from scratch"
+            f"{path} has {len(rows)} of the {keep} rows that its checkpoint counts; {_FROM_SCRATCH}"
         )
     problem = fault(replace(header, finished=False), rows)
     if problem is not None:
-        raise UserError(f"{path}: {problem}; --overwrite starts the run from scratch")
+        raise UserError(f"{path}: {problem}; {_FROM_SCRATCH}")
     return rows
 
 

@@ -27,8 +27,9 @@ SOLUTIONS = DATA / "solutions.json"
 _SEED = 0  # of the start that is solved
 _HOLD = 10  # control steps for which an action is held
 DRAWS, _DRAWN_KNOTS = 100, 50  # random sequences; actions in each
-# Cross-entropy search: actions in a sequence, sequences in a round, those that the next round is
-# drawn around, rounds before it starts from scratch, and how often it does.
+# Cross-entropy search: actions in a sequence (twice as many in every second try), sequences in a
+# round, those that the next round is drawn around, rounds before it starts from scratch, and how
+# often it does.
 _KNOTS, _POPULATION, _ELITE, _ROUNDS, _RESTARTS = 25, 48, 8, 40, 12
 
 
@@ -85,9 +86,10 @@ def _climb(env: gymnasium.Env, spec: TaskSpec) -> dict[str, Any]:
         )
     for restart in range(_RESTARTS):
         rng = np.random.default_rng(restart)
-        mean, spread = np.zeros((_KNOTS, spec.action_dim)), np.ones((_KNOTS, spec.action_dim))
+        shape = (_KNOTS * (1 + restart % 2), spec.action_dim)
+        mean, spread = np.zeros(shape), np.ones(shape)
         for _ in range(_ROUNDS):
-            samples = rng.normal(mean, spread, (_POPULATION, *mean.shape)).clip(-1, 1).round(2)
+            samples = rng.normal(mean, spread, (_POPULATION, *shape)).clip(-1, 1).round(2)
             scores = []
             for knots in samples:
                 outcome = rollout(env, knots)

@@ -17,9 +17,10 @@ import gymnasium
 import numpy as np
 
 from explore_suite.cli.console import exit_code, say
+from explore_suite.envs.hallway import START_GAP
 from explore_suite.errors import UserError
 from explore_suite.files import replace_text
-from explore_suite.fingerprint import fingerprint, versions
+from explore_suite.fingerprint import fingerprint, physics_versions
 from explore_suite.tasks import TASKS, TaskSpec, lookup, measured
 
 DATA = Path(__file__).parents[1] / "data"
@@ -43,13 +44,13 @@ def random_returns(spec: TaskSpec) -> dict[str, Any]:
         "standard_error": round(float(returns.std(ddof=1) / np.sqrt(_EPISODES)), 3),
         "episodes_with_success": int(successes.sum()),
         "episodes": _EPISODES,
-        "versions": versions(),
+        "versions": physics_versions(),
     }
 
 
 def fingerprints(spec: TaskSpec) -> dict[str, Any]:
     """The fingerprint, and the package versions it was made with."""
-    return {"fingerprint": fingerprint(spec.name), "versions": versions()}
+    return {"fingerprint": fingerprint(spec.name), "versions": physics_versions()}
 
 
 def goal_states(spec: TaskSpec) -> dict[str, Any]:
@@ -76,8 +77,8 @@ def solution(spec: TaskSpec) -> tuple[int, list[Any]]:
         return 0, [0] * 39 + [1] * 39 + [0] * 22
     if spec.entry_point.endswith(":Hallway"):
         best = max(spec.kwargs["goals"], key=lambda goal: goal[2])
-        # Full speed is 0.02 m per step, from a start 0.1 m off the left end.
-        steps = round((best[0] + spec.kwargs["length"] / 2 - 0.1) / 0.02)
+        # Full speed is 1 m/s.
+        steps = round((best[0] + spec.kwargs["length"] / 2 - START_GAP) / spec.control_step)
         return 0, [np.array([1.0, 0.0])] * steps + [np.zeros(2)] * 10
     found = measured("solutions").get(spec.name)
     if found is None:

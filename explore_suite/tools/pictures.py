@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from explore_suite.cli.console import exit_code, say
-from explore_suite.cli.watch import POLICIES, record
+from explore_suite.cli.watch import POLICIES, film
 from explore_suite.tasks import TASKS, lookup
 
 PICTURES = Path(__file__).parents[2] / "docs" / "tasks"
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     for spec in [lookup(name) for name in options.tasks or TASKS]:
         moment, out = _MOMENTS.get(spec.name, Moment()), options.out / f"{spec.name}.png"
-        record(spec, out, POLICIES[moment.policy], moment.seed, moment.steps)
+        film(spec, out, POLICIES[moment.policy], moment.seed, moment.steps)
         say(f"{out}")
 
 

@@ -7,20 +7,14 @@ from analysis.stats.comparison import answers, compare
 from analysis.stats.results import Results
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
-from explore_suite.runs.format import EpisodeRow, Run
-from explore_suite.tasks import EXPLORE, ORIGINAL, lookup
+from explore_suite.runs.format import Run
+from explore_suite.tasks import CLASSIC_EXPLORE, CLASSIC_ORIGINAL, EXPLORE, ORIGINAL, lookup
 from tests.helpers import synthetic, synthetic_claims
 
 
 def constant(agent: str, task: str, seed: int, value: float) -> Run:
-    """A finished run all of whose episodes return this."""
-    header = synthetic.header(synthetic.Cell(agent, task, seed), finished=True)
-    rows = [
-        EpisodeRow(phase, episode, 1000 * episode, value, 1000, 0, 0.1, float(episode))
-        for episode in range(1, 111)
-        for phase in ("train", "eval")
-    ]
-    return Run(header, rows)
+    """A finished run all of whose evaluations return this."""
+    return synthetic_claims.run(agent, task, seed, 110, lambda episode: value)
 
 
 def results(levels: dict[str, dict[str, list[float]]]) -> Results:
@@ -59,6 +53,21 @@ def test_the_two_questions_are_answered_with_their_numbers():
     assert back.sentence.startswith("No: it is worse, -0.7")
 
 
+def test_classic_pairs_answer_by_themselves_and_change_no_other_answer():
+    pairs = {task: [800, 810, 820] for task in (*EXPLORE, *ORIGINAL)}
+    few = dict.fromkeys(CLASSIC_EXPLORE + CLASSIC_ORIGINAL, [400.0])  # one seed alone
+    found = results({"mine": pairs | few, "sac": pairs | few})
+    alone = answers(found, "mine", "sac", [*EXPLORE, *ORIGINAL])
+    every = answers(found, "mine", "sac", [one.task for one in compare(found, "mine", "sac")])
+    assert every[:2] == alone and len(every) == 4
+    assert [one.tasks for one in every[2:]] == [CLASSIC_EXPLORE, CLASSIC_ORIGINAL]
+    assert [one.question for one in every[2:]] == [one.question for one in alone]
+    assert "on 3 classic explore tasks" in every[2].sentence
+    assert "on 3 classic original tasks" in every[3].sentence
+    (one,) = answers(found, "mine", "sac", ["CheetahRun"])
+    assert one.sentence.startswith("Too few seeds to say (+0.00 in normalised score on 1 classic")
+
+
 def test_too_few_seeds_decide_nothing():
     found = results({"a": {"WalkerExplore": [900]}, "b": {"WalkerExplore": [100]}})
     (answer,) = answers(found, "a", "b", ["WalkerExplore"])
@@ -87,3 +96,5 @@ def test_the_command_prints_and_draws(tmp_path, capsys):
     assert (tmp_path / "new" / "compare.png").read_bytes()[:4] == b"\x89PNG"
     assert main([*arguments, "--out", str(tmp_path / "compare.pdf")]) == 2
     assert "must end in .svg or .png" in capsys.readouterr().err
+    assert main([*arguments, "--last", "0"]) == 2
+    assert "--last must be 1 or more, got 0" in capsys.readouterr().err

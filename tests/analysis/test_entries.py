@@ -5,38 +5,26 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.cli import leaderboard as leaderboard_command
-from analysis.cli import validate as validate_command
-from analysis.leaderboard import build, entries
-from analysis.leaderboard.conflicts import Claim, conflicts
-from analysis.stats import intervals
+from analysis.cli import leaderboard
+from analysis.cli import validate as validation
+from analysis.leaderboard import build
+from analysis.leaderboard.conflicts import Candidate, conflicts
+from analysis.leaderboard.entries import gather
 from analysis.submissions.schema import files_digest
 from analysis.submissions.validate import validate
 from explore_suite.errors import UserError
+from explore_suite.runs.format import Run
 from explore_suite.runs.store import ResultStore
 from tests.helpers import good_submission, synthetic
 
 GRID = "ExploreSuite/GridWorld-v0"
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Fewer resamples: no test here looks at where an interval ends."""
-    monkeypatch.setattr(intervals, "REPETITIONS", 100)
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 
 @pytest.fixture(autouse=True)
 def unplayed(monkeypatch):
     """Traces are not replayed, which test_submitted_traces tests, to save time."""
-    monkeypatch.setattr(validate_command, "replay_traces", lambda report, every: report)
-
-
-@pytest.fixture
-def results(tmp_path):
-    """A store of one run and a sound submission of the grid world beside it."""
-    synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0)])
-    submit(tmp_path, "my-method")
-    return tmp_path
+    monkeypatch.setattr(validation, "replay_traces", lambda report, every: report)
 
 
 def submit(results, agent, **options):
@@ -46,7 +34,7 @@ def submit(results, agent, **options):
 
 
 def refused(results):
-    return build.gather([results / "runs"]).refused
+    return gather([results / "runs"]).refused
 
 
 @pytest.mark.parametrize(
@@ -62,10 +50,10 @@ def refused(results):
 )  # fmt: skip
 def test_what_is_unsound_is_told_and_not_shown(results, spoil, said, capsys):
     spoil(results / "submissions" / "my-method")
-    board = build.gather([results / "runs"])
+    board = gather([results / "runs"])
     assert any(said in line for line in board.refused), board.refused
     assert "my-method" not in board.entries and board.presets == ["cpu"]
-    build.write_page([results / "runs"], results / "page.html")
+    build.write(gather([results / "runs"]), results / "page.html")
     page = (results / "page.html").read_text()
     assert "My &lt;b&gt;" not in page and said in capsys.readouterr().out
 
@@ -75,7 +63,7 @@ def test_a_badge_is_lost_with_any_change_of_a_run_file(results):
     digest = files_digest(validate(folder).submission.files)
     check = {"by": "A. M.", "what": "seed 0", "when": "2026-01-31", "files": digest}
     (results / "verified.json").write_text(json.dumps({"my-method": check}))
-    assert build.gather([results / "runs"]).entries["my-method"].badge == "verified"
+    assert gather([results / "runs"]).entries["my-method"].badge == "verified"
     row = good_submission.rows_of(GRID, 4)[-1]  # of a seed that nobody ran again
     rows = [*good_submission.rows_of(GRID, 4)[:-1], row._replace(return_=0.0, success_steps=0)]
     path = folder / "runs/external/my-method/GridWorld-v0/seed-004.csv"
@@ -84,7 +72,7 @@ def test_a_badge_is_lost_with_any_change_of_a_run_file(results):
     about = json.loads((folder / "submission.json").read_text())
     about["scores"][GRID] -= row.return_ / (5 * 20)
     (folder / "submission.json").write_text(json.dumps(about))
-    board = build.gather([results / "runs"])
+    board = gather([results / "runs"])
     assert board.refused == [] and board.entries["my-method"].badge == "self-reported"
 
 
@@ -92,12 +80,12 @@ def test_a_verified_file_that_cannot_be_read_is_named(results):
     for wrong in ("{", '{"my-method": {"by": "A. M."}}'):
         (results / "verified.json").write_text(wrong)
         with pytest.raises(UserError, match="verified.json"):
-            build.gather([results / "runs"])
+            gather([results / "runs"])
 
 
 def test_labels_that_differ_by_capital_letters_are_both_refused(results):
     submit(results, "My-Meth0d", luck=10, name="Another")
-    board = build.gather([results / "runs"])
+    board = gather([results / "runs"])
     assert list(board.entries) == ["sac"]
     assert board.refused == [
         "My-Meth0d: the label My-Meth0d is taken by my-method; choose another",
@@ -113,7 +101,7 @@ def test_labels_that_differ_by_capital_letters_are_both_refused(results):
 )  # fmt: skip
 def test_names_that_look_alike_are_both_refused(results, name):
     submit(results, "other", luck=10, name=name)
-    board = build.gather([results / "runs"])
+    board = gather([results / "runs"])
     assert list(board.entries) == ["sac"]
     assert board.refused == [
         "my-method: its name looks like that of other; choose another",
@@ -140,7 +128,7 @@ def test_rows_of_another_submission_are_refused_with_it(results):
 
 def accepted(results, agent):
     """Notes a submission as a maintainer does."""
-    return validate_command.main([str(results / "submissions" / agent), "--accept"])
+    return validation.main([str(results / "submissions" / agent), "--accept"])
 
 
 def test_a_copy_does_not_take_its_original_off_the_page(results):
@@ -149,7 +137,7 @@ def test_a_copy_does_not_take_its_original_off_the_page(results):
     submit(results, "a-copy", name="A copy")  # sorted before its original
     submit(results, "a-twin", luck=10, name="My <b>Meth0d</b>")
     submit(results, "My_Method", luck=20, name="Another")
-    board = build.gather([results / "runs"])
+    board = gather([results / "runs"])
     assert list(board.entries) == ["sac", "my-method"]
     assert board.refused == [
         "My_Method: the label My_Method is taken by my-method; choose another",
@@ -166,79 +154,63 @@ def test_the_older_accepted_one_stays_and_the_verified_before_it(results):
         digest = files_digest(validate(results / "submissions" / agent).submission.files)
         registry[agent] = {"files": digest, "when": "2026-01-31"}
     (results / "accepted.json").write_text(json.dumps(registry))
-    assert list(build.gather([results / "runs"]).entries) == ["sac", "other"]
+    assert list(gather([results / "runs"]).entries) == ["sac", "other"]
     check = {"by": "A. M.", "what": "seed 0", **registry["my-method"]}
     (results / "verified.json").write_text(json.dumps({"my-method": check}))
-    assert list(build.gather([results / "runs"]).entries) == ["sac", "my-method"]
+    assert list(gather([results / "runs"]).entries) == ["sac", "my-method"]
     registry["my-method"]["files"] = "0" * 64  # changed since: neither accepted nor verified
     check["files"] = "0" * 64
     (results / "verified.json").write_text(json.dumps({"my-method": check}))
     (results / "accepted.json").write_text(json.dumps(registry))
-    assert list(build.gather([results / "runs"]).entries) == ["sac", "other"]
+    assert list(gather([results / "runs"]).entries) == ["sac", "other"]
 
 
-def test_whoever_is_refused_takes_nobody_along():
-    claims = [Claim("a", "One", [], (True, 0)), Claim("b", "One", []), Claim("b2", "b", []),
-              Claim("c", "Three", []), Claim("d", "Three", [])]  # fmt: skip
-    found = conflicts([], claims)
+def test_a_refused_submission_refuses_no_other():
+    names = {"b": "One", "b2": "b", "c": "Three", "d": "Three"}
+    candidates = [Candidate("a", "One", [], (True, 0))]
+    candidates += [Candidate(label, name, []) for label, name in names.items()]
+    found = conflicts([], candidates)
     assert set(found) == {"b", "c", "d"}
 
 
+@pytest.mark.slow
 def test_validating_compares_with_the_others(results, capsys, tmp_path):
     folder = results / "submissions" / "other"
     submit(results, "other", name="Other")
     assert accepted(results, "my-method") == 1, "two without standing: told to both"
-    assert validate_command.main([str(folder)]) == 1
+    assert validation.main([str(folder)]) == 1
     assert f" on {GRID} it has the same episodes as my-method" in capsys.readouterr().out
     folder.rename(tmp_path / "elsewhere")
-    assert validate_command.main([str(tmp_path / "elsewhere"), "--results", str(results)]) == 1
+    assert validation.main([str(tmp_path / "elsewhere"), "--results", str(results)]) == 1
     assert accepted(results, "my-method") == 0
     first = (results / "accepted.json").read_text()
     assert accepted(results, "my-method") == 0
     assert (results / "accepted.json").read_text() == first and "my-method" in first
     (tmp_path / "elsewhere").rename(folder.with_name("misnamed"))
-    assert validate_command.main([str(folder.with_name("misnamed"))]) == 1
+    assert validation.main([str(folder.with_name("misnamed"))]) == 1
     assert "the folder must be named like its label, other" in capsys.readouterr().out
     assert "other" not in (results / "accepted.json").read_text()
 
 
 def test_a_submission_like_one_of_ours_is_told_when_validated(results, capsys):
     submit(results, "other", luck=10, name="SAC DEEP")
-    assert validate_command.main([str(results / "submissions" / "other")]) == 1
+    assert validation.main([str(results / "submissions" / "other")]) == 1
     assert "its name looks like that of sac_deep" in capsys.readouterr().out
 
 
 def test_the_command_fails_if_anything_was_refused_and_still_writes_the_page(results):
     command = ["--results", str(results / "runs"), "--out", str(results / "page.html")]
-    assert leaderboard_command.main(command) == 0
+    assert leaderboard.main(command) == 0
     (results / "page.html").unlink()
     submit(results, "other", name="Other")
-    assert leaderboard_command.main(command) == 1
+    assert leaderboard.main(command) == 1
     assert "sac" in (results / "page.html").read_text()
 
 
 def test_rows_of_ours_are_refused_whatever_their_seed(results):
     header = replace(good_submission.header_of(GRID, 7), agent="ddqn", preset="cpu", finished=False)
-    with ResultStore(results / "runs").open(header) as writer:
-        for row in good_submission.rows_of(GRID, 3):
-            writer.append(row._replace(seconds=9.0))
-    board = build.gather([results / "runs"])
+    rows = [row._replace(seconds=9.0) for row in good_submission.rows_of(GRID, 3)]
+    synthetic.put(ResultStore(results / "runs"), Run(header, rows))
+    board = gather([results / "runs"])
     assert board.refused == [f"my-method: on {GRID} it has the same episodes as ddqn"]
     assert list(board.entries) == ["sac", "ddqn"]
-
-
-def test_numbers_that_cannot_be_computed_are_refused_and_stop_nobody(results, monkeypatch):
-    """No validated row has them; if one ever did, the page would still be written."""
-
-    def endless(folder, accepted):
-        report = validate(folder, accepted)
-        runs = [
-            run._replace(rows=[row._replace(seconds=1e308) for row in run.rows])
-            for run in report.runs
-        ]
-        return replace(report, runs=runs)
-
-    monkeypatch.setattr(entries, "validate", endless)
-    (line,) = refused(results)
-    assert line == "my-method: its scores, coverage or seconds cannot be computed"
-    build.write_page([results / "runs"], results / "page.html")

@@ -1,6 +1,6 @@
 """Every registered figure: drawn, legible, honest about its seeds, and the same bytes each time."""
 
-import dataclasses
+import re
 from dataclasses import replace
 
 import matplotlib
@@ -11,29 +11,24 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from analysis import figures
-from analysis.figures import grid as figures_grid
-from analysis.figures import style as look
-from analysis.stats import intervals as bootstrap
+from analysis.figures import grid, style
 from analysis.stats.results import NotEnoughRuns, Results
 from analysis.stats.stores import REFERENCE
 from explore_suite.errors import UserError
-from explore_suite.runs.format import Run
 from explore_suite.runs.store import ResultStore
+from explore_suite.tasks import CLASSIC, CONTROL, EXPLORE
 from tests.helpers import synthetic
 from tests.helpers.synthetic import stored
 
-
-def finished(cell: synthetic.Cell) -> Run:
-    run = synthetic.invent(cell)
-    return run._replace(header=dataclasses.replace(run.header, finished=True))
+pytestmark = [pytest.mark.usefixtures("few_resamples"), pytest.mark.slow]
 
 
 def numbers_of(root, cells) -> Results:
-    return Results(stored(map(finished, cells), root))
+    return Results(stored(map(synthetic.invent, cells), root))
 
 
 def draw(name: str, results: Results) -> Figure:
-    with matplotlib.rc_context(look.RC):
+    with matplotlib.rc_context(style.RC):
         figure = figures.FIGURES[name](results)
         figure.draw_without_rendering()
     return figure
@@ -47,17 +42,15 @@ def words(figure: Figure) -> str:
     return " ".join(text.get_text() for text in texts(figure))
 
 
+def assert_legends_within(figure: Figure) -> None:
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
+
+
 def bands(figure: Figure) -> int:
     found = figure.findobj(FillBetweenPolyCollection)
     return sum(bool(band.get_paths() and len(band.get_paths()[0].vertices)) for band in found)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_repetitions():
-    """Pictures are tested here; intervals have their own tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "REPETITIONS", 50)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +70,16 @@ def results(store):
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
-def test_each_figure_is_legible_and_says_its_seeds(name, results):
+def test_each_figure_is_legible_says_its_seeds_and_fits_the_page(name, results):
     figure = draw(name, results)
+    assert_legends_within(figure)
     assert min(text.get_fontsize() for text in texts(figure)) >= 7
     assert {text.get_fontfamily()[0] for text in texts(figure)} == {"DejaVu Sans"}
-    assert figure.get_figwidth() <= look.WIDTH
+    assert figure.get_figwidth() <= style.WIDTH
     assert "3 seeds" in words(figure) or "seed 0" in words(figure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_the_same_runs_give_the_same_bytes(name, results, store):
     first = figures.draw(name, results)
@@ -94,9 +89,31 @@ def test_the_same_runs_give_the_same_bytes(name, results, store):
     assert b"Matplotlib" not in first["svg"] and b"dc:date" not in first["svg"]
 
 
+def test_figures_do_not_depend_on_digits_that_differ_between_machines():
+    def clipped(nudge: float) -> Figure:
+        figure = Figure(figsize=(2, 2))
+        for left in (0.1, 0.6):
+            axes = figure.add_axes((left + nudge, 0.1, 0.3, 0.8))
+            axes.imshow(np.eye(round(5 * left) + 3), aspect="auto")
+            axes.plot([0, 2], [0, 2], marker="o")
+            axes.fill_between([0, 1], [0, 1], hatch="/")
+        return figure
+
+    first, second = (
+        style.render(lambda nudge=nudge: clipped(nudge))["svg"] for nudge in (0, 1e-12)
+    )
+    assert first == second
+    text = first.decode()
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', text)
+    assert len(ids) == len(set(ids)) and set(used) <= set(ids)
+    assert len({name for name in used if name.startswith("p")}) == 2, "a clip path for each panel"
+    assert not re.search(r"[0-9a-f]{10}[\")]", text)
+
+
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_without_runs_a_figure_says_what_it_lacks(name, tmp_path):
-    with pytest.raises(NotEnoughRuns, match="no |needed"):
+    with pytest.raises(NotEnoughRuns, match="no |needed|only "):
         draw(name, numbers_of(tmp_path, []))
 
 
@@ -108,6 +125,7 @@ def test_one_run_is_enough_to_draw(name, tmp_path):
     assert "SAC+DEEP" not in words(figure)
 
 
+@pytest.mark.slow
 def test_bands_need_three_seeds(tmp_path):
     cells = synthetic.cells(("sac",), ("WalkerWalk",), 2, 30)
     assert bands(draw("learning_curves", numbers_of(tmp_path, cells))) == 0
@@ -136,7 +154,7 @@ def test_a_line_is_the_curve_and_nothing_else(results):
     drawn = {line.get_color(): line.get_ydata() for line in axes.lines}
     for agent in ("sac", "sac_bbe", "sac_deep"):
         curve = results.curve(agent, "WalkerWalk")
-        np.testing.assert_array_equal(drawn[look.STYLES[agent].colour], curve["mean"])
+        np.testing.assert_array_equal(drawn[style.STYLES[agent].colour], curve["mean"])
 
 
 def test_a_warm_start_is_not_drawn(results):
@@ -145,11 +163,11 @@ def test_a_warm_start_is_not_drawn(results):
 
 
 def test_agents_of_one_figure_differ_in_colour_line_and_marker():
-    for agents in (synthetic.AGENTS, figures_grid.LEARNERS, figures_grid.WARM, figures_grid.PURE):
-        styles = [look.style(agent) for agent in agents]
-        assert len({style.colour for style in styles}) == len(agents)
-        assert len({style.marker for style in styles}) == len(agents)
-        assert len({str(style.line) for style in styles}) >= len(agents) - 1
+    for agents in (synthetic.AGENTS, grid.LEARNERS, grid.WARM, grid.PURE):
+        styles = [style.style(agent) for agent in agents]
+        assert len({one.colour for one in styles}) == len(agents)
+        assert len({one.marker for one in styles}) == len(agents)
+        assert len({str(one.line) for one in styles}) >= len(agents) - 1
 
 
 def test_an_agent_of_others_joins_the_suite_under_its_own_name(tmp_path):
@@ -160,10 +178,28 @@ def test_an_agent_of_others_joins_the_suite_under_its_own_name(tmp_path):
     assert "theirs > SAC+DEEP" in words(draw("suite_improvement", results))
 
 
+@pytest.mark.slow
+def test_classic_pairs_have_a_row_of_their_own_where_they_have_scores(tmp_path):
+    control = synthetic.cells(("sac", "sac_deep"), synthetic.SUITE, 3)
+    classic = synthetic.cells(("sac", "sac_deep"), synthetic.CLASSIC, 3)
+    for cells, titles in (
+        (control, ["Ball in cup", "Reacher", "Finger", "Walker"]),
+        (classic, ["Cartpole", "Pendulum", "Cheetah"]),
+        (control + classic, ["Ball in cup", "Reacher", "Finger", "Walker", "Cartpole", "Pendulum",
+                             "Cheetah"]),
+        (control + classic[:3], ["Ball in cup", "Reacher", "Finger", "Walker"]),
+    ):  # fmt: skip
+        figure = draw("cost_of_exploring", numbers_of(tmp_path, cells))
+        assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == titles
+    panels = draw("classic", numbers_of(tmp_path, classic)).axes
+    assert [axes.get_title() for axes in panels] == list(CLASSIC)
+
+
 GUESTS = ("learning_curves", "after_100_episodes", "cost_of_exploring", "hallway",
           "suite_sample_efficiency", "suite_profiles", "suite_aggregates")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GUESTS)
 def test_guests_stand_beside_the_papers_methods_and_can_be_chosen(name, tmp_path):
     tasks = [*synthetic.SUITE, *synthetic.HALLWAYS]
@@ -175,10 +211,31 @@ def test_guests_stand_beside_the_papers_methods_and_can_be_chosen(name, tmp_path
         results.only(["yours"])
 
 
+@pytest.mark.slow
 def test_reference_runs_that_are_no_method_of_the_paper_are_no_guests(tmp_path):
     cells = synthetic.cells(("sac", "sac_bbe.scale_10"), synthetic.SUITE, 3)
     runs = [replace(run, origin=REFERENCE) for run in numbers_of(tmp_path, cells).runs]
     assert set(labels(draw("learning_curves", Results(runs)))) == {"SAC"}
+
+
+@pytest.mark.slow
+def test_all_methods_are_ranked_by_their_exploration_but_no_ablation(tmp_path):
+    agents = ("sac", "sac_deep", "sac_oac", "sac_bbe.scale_10")
+    cells = synthetic.cells(agents, synthetic.SUITE, 3) + synthetic.cells(("mine",), EXPLORE, 3)
+    runs = [
+        replace(run, origin=REFERENCE if run.method in agents else run.origin)
+        for run in numbers_of(tmp_path, cells).runs
+    ]
+    results = Results(runs)
+    explore, original = draw("all_methods", results).axes
+    drawn = [text.get_text() for text in explore.get_yticklabels()]
+    assert sorted(drawn) == ["OAC", "SAC", "SAC+DEEP", "mine"]
+    names = {"sac": "SAC", "sac_deep": "SAC+DEEP", "sac_oac": "OAC", "mine": "mine"}
+    means = {name: results.matrix(key, EXPLORE).values.mean() for key, name in names.items()}
+    assert drawn == sorted(means, key=lambda name: -means[name])
+    assert len(explore.lines) == 4 * 3 and len(original.lines) == 3 * 3, "mine has no originals"
+    with pytest.raises(NotEnoughRuns, match="only the paper's methods"):
+        figures.FIGURES["all_methods"](results.only(["sac", "sac_deep"]))
 
 
 def labels(figure: Figure) -> list[str]:
@@ -204,39 +261,36 @@ def test_captions_say_that_curves_are_smoothed(name, evaluations, results):
     assert f"smoothed over {evaluations} evaluations" in words(draw(name, results))
 
 
-def assert_within_the_page(name, results):
-    with matplotlib.rc_context(look.RC):
-        figure = figures.FIGURES[name](results)
-        figure.draw_without_rendering()
-        for legend in figure.legends:
-            box = legend.get_window_extent()
-            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
-
-
-@pytest.mark.parametrize("name", figures.FIGURES)
-def test_captions_stay_within_the_page(name, results):
-    assert_within_the_page(name, results)
-
-
 def test_a_legend_that_names_numbers_of_seeds_stays_within_the_page(tmp_path):
-    cells = synthetic.cells(figures_grid.PURE, ("GridWorld",), 1, 300)
+    cells = synthetic.cells(grid.PURE, ("GridWorld",), 1, 300)
     results = numbers_of(tmp_path, [*cells, synthetic.Cell("random", "GridWorld", 1, 300)])
-    assert_within_the_page("grid_pure_exploration", results)
+    assert_legends_within(draw("grid_pure_exploration", results))
 
 
 def test_a_score_of_nothing_differs_from_no_score(tmp_path):
-    run = finished(synthetic.Cell("sac", "WalkerWalk", 0))
+    run = synthetic.invent(synthetic.Cell("sac", "WalkerWalk", 0))
     nothing = run._replace(rows=[row._replace(return_=0.0) for row in run.rows])
     figure = draw("after_100_episodes", Results(stored([nothing])))
-    (dots,) = figure.axes[0].collections[:1]
+    (dots,) = [dots for dots in figure.axes[0].collections if len(dots.get_offsets())]
     assert dots.get_offsets()[0][1] == 0 and not dots.get_clip_on()
     empty = [text for text in texts(figure) if text.get_text() == "no score yet"]
     walker = [label.get_text() for label in figure.axes[0].get_xticklabels()].index("Walker\nWalk")
     assert {text.get_position()[0] for text in empty} == set(range(8)) - {walker}
 
 
+def test_a_bar_is_the_mean_with_its_interval_and_the_seeds_as_dots(results):
+    axes = draw("after_100_episodes", results).axes[0]
+    shown = {round(bar.get_height(), 6) for bar in axes.patches}
+    ends = [(np.nanmin(line.get_ydata()), np.nanmax(line.get_ydata())) for line in axes.lines]
+    dots = {round(y, 6) for some in axes.collections for _, y in some.get_offsets()}
+    for task in CONTROL:
+        estimate, seeds = results.score("sac", task)
+        assert round(estimate.value, 6) in shown and {round(seed, 6) for seed in seeds} <= dots
+        assert any(end == pytest.approx((estimate.low, estimate.high)) for end in ends)
+
+
 def test_an_agent_worse_than_random_is_drawn_within_its_panels(tmp_path):
-    runs = [finished(cell) for cell in synthetic.cells(("sac",), synthetic.SUITE, 3)]
+    runs = map(synthetic.invent, synthetic.cells(("sac",), synthetic.SUITE, 3))
     below = [run._replace(rows=[row._replace(return_=-100.0) for row in run.rows]) for run in runs]
     figure = draw("suite_aggregates", Results(stored(below)))
     for axes in figure.axes:
@@ -258,16 +312,16 @@ def test_the_scale_of_scores_says_that_1_may_be_a_bound(results):
 
 def test_a_new_figure_is_one_function_and_one_line(results, monkeypatch):
     def dummy(of: Results) -> Figure:
-        figure, (axes,) = look.page(1, 1, width=look.COLUMN, height=2)
-        look.draw_band(axes, of.curve("sac", "WalkerWalk"), look.style("sac"), "episode", "mean")
+        figure, (axes,) = style.page(1, 1, width=style.COLUMN, height=2)
+        style.draw_band(axes, of.curve("sac", "WalkerWalk"), style.style("sac"), "episode", "mean")
         return figure
 
     monkeypatch.setitem(figures.FIGURES, "dummy", dummy)
     assert set(figures.draw("dummy", results)) == {"svg", "png"}
 
 
-def test_guests_have_colours_that_no_reference_method_has():
-    ours = {style.colour for style in look.STYLES.values()}
-    found = [look.style(f"method-{number:02}") for number in range(40)]
-    assert not {style.colour for style in found} & ours
-    assert len({style.colour for style in found}) > 8 and len({style[1:] for style in found}) > 30
+def test_users_methods_have_colours_that_no_reference_method_has():
+    ours = {one.colour for one in style.STYLES.values()}
+    found = [style.style(f"method-{number:02}") for number in range(40)]
+    assert not {one.colour for one in found} & ours
+    assert len({one.colour for one in found}) > 8 and len({one[1:] for one in found}) > 30

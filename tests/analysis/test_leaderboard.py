@@ -11,29 +11,23 @@ import pytest
 from markdown_it import MarkdownIt
 from scipy import stats
 
-from analysis.cli import leaderboard as leaderboard_command
+from analysis.cli import leaderboard
 from analysis.leaderboard import build
-from analysis.leaderboard import rows as leaderboard_rows
+from analysis.leaderboard.entries import gather
 from analysis.leaderboard.markdown import markdown, plain
-from analysis.leaderboard.rows import sections
-from analysis.stats import intervals
+from analysis.leaderboard.rows import ranked, rows, sections
 from explore_suite.errors import UserError
-from explore_suite.tasks import TASKS, lookup
-from tests.helpers import good_submission, synthetic
+from explore_suite.tasks import CLASSIC_EXPLORE, CLASSIC_ORIGINAL, TASKS, lookup
+from tests.helpers import synthetic
 
 HOSTILE = "<img src=x onerror=alert(1)> | `a` **b** [c](http://d.example) @e"
 TRIO = ("ddqn", "ddqn_deep.warm", "ddqn_deep.pure")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Fewer resamples: no test here looks at where an interval ends."""
-    monkeypatch.setattr(intervals, "REPETITIONS", 100)
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 
 def rows_of(tmp_path, cells):
     synthetic.write(tmp_path / "runs", cells)
-    return build.rows(build.gather([tmp_path / "runs"]))
+    return rows(gather([tmp_path / "runs"]))
 
 
 def by_hand(agent, task, seed):
@@ -71,6 +65,28 @@ def test_numbers_are_those_made_by_hand(tmp_path):
     assert first.versions == {"mujoco": "0.0.0", "dm_control": "", "suite": ""}
 
 
+@pytest.mark.slow
+def test_classic_is_ranked_by_itself_and_has_a_gap(tmp_path):
+    tasks = [*synthetic.SUITE, *synthetic.CLASSIC]
+    found = rows_of(tmp_path, synthetic.cells(("sac", "sac_2q"), tasks, 3))
+    assert [(row.section.title, row.rank, row.covers) for row in found] == [
+        ("Control suite", 1, "8 of 8"), ("Control suite", 2, "8 of 8"),
+        ("Classic", 1, "6 of 6"), ("Classic", 2, "6 of 6"),
+    ]  # fmt: skip
+    first = found[2]
+    made = {
+        task: np.mean([by_hand(first.entry.label, task, seed)[0] for seed in range(3)])
+        for task in synthetic.CLASSIC
+    }
+    gap = sum(made[task] for task in CLASSIC_ORIGINAL) - sum(made[t] for t in CLASSIC_EXPLORE)
+    assert first.gap.value == pytest.approx(gap / 3) and first.pairs == 3
+    alone = rows_of(tmp_path / "alone", synthetic.cells(("sac", "sac_2q"), synthetic.SUITE, 3))
+    assert [(row.suite, row.gap, row.rank) for row in found[:2]] == [
+        (row.suite, row.gap, row.rank) for row in alone
+    ]
+
+
+@pytest.mark.slow
 def test_partial_rows_stand_below_and_have_no_rank(tmp_path):
     pair = ("ReacherHard", "ReacherExplore")
     found = rows_of(tmp_path, [
@@ -126,30 +142,29 @@ def test_variants_of_the_grid_world_are_compared_with_their_like(tmp_path):
     assert coverage == sorted(coverage, reverse=True)
 
 
+def test_rows_without_a_rank_are_sorted_by_tasks_and_by_what_would_rank_them(tmp_path):
+    pair = ("ReacherHard", "ReacherExplore")
+    cells = synthetic.cells(("sac", "sac_2q", "sac_deep"), pair, 2)
+    found = rows_of(tmp_path, [*cells, *synthetic.cells(["sac_bbe"], synthetic.SUITE, 1)])
+    assert found[0].entry.label == "sac_bbe" and {row.rank for row in found} == {None}
+    values = [row.suite.value for row in found[1:]]
+    assert values == sorted(values, reverse=True)
+
+
 def test_rows_that_look_equal_share_a_rank_and_the_next_one_counts_them(tmp_path):
     (row,) = rows_of(tmp_path, synthetic.cells(TRIO[:1], ["GridWorld"], 3, episodes=300))
     members = [
         replace(row, suite=row.suite._replace(value=value)) for value in (0.49, 0.501, 0.52, 0.502)
     ]
-    found = leaderboard_rows.ranked(members)
+    found = ranked(members)
     told = [(row.rank, row.suite.value) for row in found]
     assert told == [(1, 0.52), (2, 0.502), (2, 0.501), (4, 0.49)]
 
 
-@pytest.fixture
-def results(tmp_path):
-    """A store of one run and a sound submission of the grid world beside it."""
-    synthetic.write(tmp_path / "runs", [synthetic.Cell("sac", "WalkerWalk", 0)])
-    good_submission.write(
-        tmp_path / "submissions" / "my-method", good_submission.good_files("grid")
-    )
-    return tmp_path
-
-
 def test_a_sound_submission_is_shown_as_self_reported(results):
-    board = build.gather([results / "runs"])
+    board = gather([results / "runs"])
     assert board.refused == [] and board.presets == ["cpu", "external"]
-    (row,) = [row for row in build.rows(board) if row.preset == "external"]
+    (row,) = [row for row in rows(board) if row.preset == "external"]
     assert (row.entry.badge, row.entry.name) == ("self-reported", "My <b>Method</b>")
     assert row.rankable and row.rank is None  # alone, it would be the first of one
     assert row.versions == {"mujoco": "3.17.0", "dm_control": "1.0.50", "suite": "0.1.0"}
@@ -175,7 +190,10 @@ def test_versions_in_markdown_are_text(tmp_path):
 
 def test_the_report_writes_both_and_twice_alike(results):
     for out in ("one", "two"):
-        build.write([results / "runs"], results / out)
+        folder = results / out
+        build.write(
+            gather([results / "runs"]), folder / "leaderboard.html", folder / "leaderboard.md"
+        )
     for name in ("leaderboard.md", "leaderboard.html"):
         assert (results / "one" / name).read_bytes() == (results / "two" / name).read_bytes()
     text = (results / "one/leaderboard.md").read_text()
@@ -188,22 +206,22 @@ def test_the_report_writes_both_and_twice_alike(results):
 
 def test_the_command_writes_where_it_is_told(results, capsys):
     out = results / "new" / "page.html"
-    leaderboard_command.main(["--results", str(results / "runs"), "--out", str(out)])
+    leaderboard.main(["--results", str(results / "runs"), "--out", str(out)])
     assert out.read_text().startswith("<!DOCTYPE html>") and str(out) in capsys.readouterr().out
-    leaderboard_command.main(["--results", str(results / "runs")])
+    leaderboard.main(["--results", str(results / "runs")])
     assert (results / "leaderboard.html").read_bytes() == out.read_bytes()
     with pytest.raises(UserError, match="--port must be"):
-        leaderboard_command.main(["--port", "70000"])
+        leaderboard.main(["--port", "70000"])
     with pytest.raises(UserError, match="there is no store"):
-        leaderboard_command.main(["--results", str(results / "nowhere")])
+        leaderboard.main(["--results", str(results / "nowhere")])
     with pytest.raises(UserError, match="cannot write to"):
-        leaderboard_command.main(["--results", str(results / "runs"), "--out", "/proc/no/a.html"])
+        leaderboard.main(["--results", str(results / "runs"), "--out", "/proc/no/a.html"])
 
 
 def test_a_look_at_short_runs_says_so(tmp_path, capsys):
     synthetic.write(tmp_path / "runs", synthetic.cells(["sac"], ["HallwayLocalOptimum"], 2, 5))
     command = ["--results", str(tmp_path / "runs"), "--title", "A short look"]
-    leaderboard_command.main([*command, "--last", "2"])
+    leaderboard.main([*command, "--last", "2"])
     page, told = (tmp_path / "leaderboard.html").read_text(), capsys.readouterr().out
     earned = [synthetic.invent(synthetic.Cell("sac", "HallwayLocalOptimum", seed, 5)).rows[-3::2]
               for seed in range(2)]  # fmt: skip
@@ -212,11 +230,20 @@ def test_a_look_at_short_runs_says_so(tmp_path, capsys):
     assert f"SAC     cpu     {mean:.0f} no interval" in told and "  sac\n" in told
     assert "<title>A short look</title>" in page
     assert "of the last 2 evaluations of each run" in page and '"window":null' in page
-    leaderboard_command.main(command)
+    leaderboard.main(command)
     page, told = (tmp_path / "leaderboard.html").read_text(), capsys.readouterr().out
     assert "missing" in told and "of the last" not in page and '"window":[91,100]' in page
     with pytest.raises(UserError, match="--last must be 1 or more"):
-        leaderboard_command.main([*command, "--last", "0"])
+        leaderboard.main([*command, "--last", "0"])
+
+
+def test_a_closed_output_pipe_is_not_reported_as_a_file_error(results, monkeypatch):
+    def closed(*arguments, **options):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(build, "write", closed)
+    with pytest.raises(BrokenPipeError):
+        leaderboard.main(["--results", str(results / "runs")])
 
 
 def status(port, *hosts):
@@ -233,7 +260,7 @@ def status(port, *hosts):
 
 
 def test_the_server_knows_one_page_and_only_this_machine():
-    server = leaderboard_command.make_server(b"<p>the page</p>", 0)
+    server = leaderboard.make_server(b"<p>the page</p>", 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         host, port = server.server_address
@@ -249,7 +276,7 @@ def test_the_server_knows_one_page_and_only_this_machine():
             assert status(port, name) == 421, name
         assert status(port, "localhost", "evil.example") == status(port) == 421
         with pytest.raises(UserError, match=f"port {port}.*--port"):
-            leaderboard_command.serve(b"", port)
+            leaderboard.serve(b"", port)
     finally:
         server.shutdown()
         server.server_close()
@@ -266,7 +293,7 @@ def test_a_states_file_without_visits_is_named(tmp_path):
     store = synthetic.write(tmp_path / "runs", [cell])
     store.path(synthetic.header(cell).key, ".states.json").write_text('{"visits": "many"}')
     with pytest.raises(UserError, match="sac on GridWorld"):
-        build.write_page([tmp_path / "runs"], tmp_path / "page.html", title="demo")
+        build.write(gather([tmp_path / "runs"]), tmp_path / "page.html")
 
 
 def test_every_task_is_in_one_group_of_sections():

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.page_visit import BY_TASK, CONTROL, browser, needs_chromium, page_file, visit  # noqa: F401
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 def names(page, table):
@@ -16,6 +16,7 @@ def names(page, table):
     return page.locator(f"{table} tbody tr:visible th code").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_headings_sort_both_ways_with_missing_last(visit):
     page = visit()
     heading = page.locator(f"{BY_TASK} th[data-task=ReacherExplore]")
@@ -28,9 +29,58 @@ def test_headings_sort_both_ways_with_missing_last(visit):
             values[:-2], key=lambda v: sign * float(v)
         )
     assert set(names(page, BY_TASK)[-2:]) == {"sac_2q", "sac_bbe"}
-    page.locator(f"{CONTROL} th").nth(1).get_by_role("button").click()
+    page.locator(f"{CONTROL} thead th").filter(has_text="Method").get_by_role("button").click()
     assert names(page, CONTROL) == ["sac", "sac_2q", "sac_bbe", "sac_deep"]
-    assert page.locator(f"{CONTROL} thead th").first.get_attribute("aria-sort") == "none"
+    sorts = page.locator(f"{CONTROL} thead th").evaluate_all("all => all.map(th => th.ariaSort)")
+    assert sorts[0] == "ascending" and set(sorts[1:]) == {"none"}
+
+
+def headings(page, table):
+    """Titles of the columns, and whether each is marked as the one that ranks."""
+    return page.locator(f"{table} thead th").evaluate_all(
+        "all => all.map(th => [th.querySelector('button').innerText, th.className])"
+    )
+
+
+def test_the_column_that_ranks_is_marked_and_ranks_are_shown_where_there_are_any(visit):
+    page = visit()
+    assert ["Rank", ""] not in headings(page, CONTROL), "partial rows have no ranks"
+    assert all(mark != "ranks" for _, mark in headings(page, CONTROL))
+    scratch, pure = (f"#grid .ranking:nth-of-type({place}) .box:first-child" for place in (1, 2))
+    assert headings(page, scratch)[:3] == [["Rank", ""], ["Method", ""], ["Score", "ranks"]]
+    ranks = page.locator(f"{scratch} td.rank").all_inner_texts()
+    assert ranks == ["1", "2", "–"]
+    scores = page.locator(f"{scratch} td.score").evaluate_all("all => all.map(c => c.dataset.sort)")
+    assert float(scores[0]) > float(scores[1])
+    assert headings(page, pure)[:2] == [["Method", ""], ["Coverage", ""]], "alone: not ranked"
+
+
+def test_the_best_on_a_task_comes_first_in_its_table(visit):
+    page = visit()
+    table = page.locator("#task-ReacherHard table")
+    values = table.locator("tbody td:nth-child(2)").evaluate_all(
+        "all => all.map(c => c.dataset.sort)"
+    )
+    assert len(values) == 4 and values == sorted(values, key=float, reverse=True)
+    assert table.locator("th").nth(1).get_attribute("aria-sort") == "descending"
+    pure = page.locator("#task-GridWorld table").nth(1).locator("thead th[aria-sort=descending]")
+    assert pure.get_by_role("button").inner_text() == "Coverage"
+
+
+def test_single_seeds_are_drawn_on_demand(visit):
+    page = visit()
+    chart = page.locator("#chart-ReacherHard-")
+    button = chart.get_by_role("button", name="Single seeds")
+    assert chart.locator("path.seed").count() == 0 and not chart.locator(".without").is_visible()
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert chart.locator("path.seed").count() == 3 + 3 + 1 + 2  # seeds of its four methods
+    assert not chart.locator(".without").is_visible()
+    chart.get_by_role("button", name="Coverage").click()
+    assert chart.locator("path.seed").count() == 9
+    assert button.get_attribute("aria-pressed") == "true", "the column does not switch it off"
+    button.click()
+    assert chart.locator("path.seed").count() == 0
 
 
 def test_filters_choose_rows_columns_curves_and_tasks(visit):
@@ -100,6 +150,7 @@ def test_pointing_at_curves_tells_episode_mean_interval_and_seeds(visit):
     assert not page.locator("#tip").is_visible()
 
 
+@pytest.mark.slow
 def test_legend_and_column_of_a_chart(visit):
     page = visit()
     chart = page.locator("#chart-ReacherHard-")
@@ -114,6 +165,7 @@ def test_legend_and_column_of_a_chart(visit):
     )
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_everything(visit):
     page = visit()
     page.keyboard.press("Tab")
@@ -135,6 +187,7 @@ def test_the_keyboard_reaches_everything(visit):
     assert not page.locator("#tip").is_visible()
 
 
+@pytest.mark.slow
 def test_maps_show_where_each_agent_has_been(visit):
     page = visit()
     maps = page.locator("#task-GridWorld .heat")

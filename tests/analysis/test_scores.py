@@ -13,7 +13,7 @@ from analysis.stats.intervals import estimate
 from analysis.stats.results import Results
 from analysis.stats.stores import LOCAL, REFERENCE
 from explore_suite.errors import UserError
-from explore_suite.runs.format import EpisodeRow, Run
+from explore_suite.runs.format import Run
 from explore_suite.tasks import TASKS, lookup
 from tests.helpers import synthetic, synthetic_claims
 from tests.helpers.synthetic import stored
@@ -23,17 +23,20 @@ TASK = "BallInCupExplore"  # random actions earn 0 there, the best return is 100
 
 def run(agent="a", task=TASK, seed=0, episodes=110, value=float, preset="cpu") -> Run:
     """Evaluations return `value(episode)`, training nothing; coverage is episode / 1000."""
-    cell = synthetic.Cell(agent, task, seed, episodes)
-    rows = [
-        EpisodeRow(phase, e, e * 1000, earned, 1000, 0, e / 1000, 2.0 * e)
-        for e in range(1, episodes + 1)
-        for phase, earned in (("train", 0.0), ("eval", value(e)))
-    ]
-    return Run(synthetic.header(cell, preset, finished=True), rows)
+    found = synthetic_claims.run(agent, task, seed, episodes, value, lambda e: e / 1000)
+    return found._replace(header=dataclasses.replace(found.header, preset=preset))
 
 
 def table(*runs: Run) -> pd.DataFrame:
     return tables.episode_table(stored(runs))
+
+
+def by_task(*runs: Run) -> dict[str, pd.DataFrame]:
+    return dict(list(table(*runs).groupby("task", sort=False)))
+
+
+def curve(*arguments, **options) -> pd.DataFrame:
+    return curves.mean_curve(curves.seed_curves(*arguments, **options))
 
 
 def score_of(one: Run) -> pd.Series:
@@ -127,7 +130,7 @@ def test_normalised_scores_run_from_random_to_best(spec):
 def test_coverage_is_read_at_the_end_of_the_window_and_time_per_100_episodes():
     found = score_of(run(episodes=200))
     assert found.coverage == pytest.approx(0.110)
-    assert found.seconds == pytest.approx(200.0)
+    assert found.seconds == pytest.approx(100.0)  # 1 s per episode
 
 
 def constant(agent, task, seed, value, episodes=110):
@@ -203,7 +206,7 @@ def test_of_one_run_in_two_stores_the_first_is_taken(tmp_path):
 def test_each_seed_is_smoothed_over_the_published_frame(window, before, after):
     returns = np.random.default_rng(0).uniform(0, 1000, 40)
     one = run(episodes=40, value=lambda e: returns[e - 1])
-    found = curves.curve(table(one), "a", TASK, window)
+    found = curve(table(one), window)
     expected = [returns[max(0, i - before) : i + after + 1].mean() for i in range(40)]
     np.testing.assert_allclose(found["mean"], expected)
     assert width(window) == before + 1 + after
@@ -238,7 +241,7 @@ def test_every_point_of_a_curve_is_of_the_same_finished_runs():
     """A poor run under way does not lift the mean where it ends, and a short one cuts nothing."""
     runs = [constant("a", TASK, seed, 900.0 + seed) for seed in range(3)]
     runs += [begun("a", TASK, 3, 0.0, 60), constant("a", TASK, 4, 0.0, 2)]
-    found = curves.curve(table(*runs), "a", TASK, 20)
+    found = curve(table(*runs), 20)
     assert found.episode.tolist() == list(range(1, 111))
     assert set(found["mean"]) == {901.0} and set(found.seeds) == {3}
     np.testing.assert_array_equal(found[["low", "high"]], [(900.0, 902.0)] * 110)
@@ -250,7 +253,7 @@ def test_every_point_of_a_curve_is_of_the_same_finished_runs():
 def test_one_finished_run_is_drawn_to_its_end_however_many_are_under_way():
     runs = [constant("a", TASK, 0, 900.0)]
     runs += [begun("a", TASK, seed, 0.0, 60) for seed in range(1, 5)]
-    found = curves.curve(table(*runs), "a", TASK, 20)
+    found = curve(table(*runs), 20)
     assert found.episode.max() == 110
     assert set(found["mean"]) == {900.0} and set(found.seeds) == {1}
 
@@ -262,7 +265,7 @@ def test_unfinished_runs_are_drawn_as_far_as_smoothing_sees_all_of_the_window():
         Run(dataclasses.replace(one.header, finished=False), one.rows[: 2 * reached])
         for one, reached in zip(whole, (60, 50, 45), strict=True)
     ]
-    found, finished = (curves.curve(table(*runs), "a", TASK, 20) for runs in (parts, whole))
+    found, finished = (curve(table(*runs), 20) for runs in (parts, whole))
     assert found.episode.tolist() == list(range(1, 45 - 10 + 1))
     np.testing.assert_allclose(found["mean"], finished["mean"][:35])
     assert Results(stored(parts)).missing()[-1] == (
@@ -272,14 +275,14 @@ def test_unfinished_runs_are_drawn_as_far_as_smoothing_sees_all_of_the_window():
 
 
 def test_a_run_shorter_than_half_a_window_is_no_curve_yet():
-    assert curves.curve(table(begun("a", TASK, 0, 1.0, 10)), "a", TASK, 20).empty
+    assert curve(table(begun("a", TASK, 0, 1.0, 10)), 20).empty
 
 
 def test_a_suite_curve_ends_where_an_unfinished_run_can_be_smoothed():
     tasks = (TASK, "ReacherHard")
     runs = [constant("a", task, seed, 10.0 * seed) for task in tasks for seed in range(2)]
     runs += [constant("a", TASK, 2, 5.0), begun("a", "ReacherHard", 2, 5.0, 115, 500)]
-    found = curves.suite_curve(table(*runs), "a", tasks, (0, 1, 2), 20)
+    found = curves.suite_curve(by_task(*runs), (0, 1, 2), 20)
     assert found.episode.max() == 115 - 10
 
 
@@ -297,7 +300,7 @@ def test_a_run_that_says_finished_and_lacks_rows_is_left_out_and_told(tmp_path):
 
 def test_two_seeds_give_a_line_without_a_band():
     runs = [constant("a", TASK, seed, 10.0 * seed, 5) for seed in range(2)]
-    found = curves.curve(table(*runs), "a", TASK, 20)
+    found = curve(table(*runs), 20)
     assert found["mean"].tolist() == [5.0] * 5
     assert found.low.isna().all() and found.high.isna().all()
 
@@ -305,7 +308,7 @@ def test_two_seeds_give_a_line_without_a_band():
 def test_the_band_is_the_bootstrap_interval_of_the_mean_over_seeds():
     returns = np.random.default_rng(1).gamma(2.0, 100.0, 8)
     runs = [constant("a", TASK, seed, value, 2) for seed, value in enumerate(returns)]
-    found = curves.curve(table(*runs), "a", TASK, 0).iloc[0]
+    found = curve(table(*runs), 0).iloc[0]
     reference = stats.bootstrap(
         (returns,), np.mean, method="percentile", n_resamples=20_000, rng=0
     ).confidence_interval
@@ -315,7 +318,7 @@ def test_the_band_is_the_bootstrap_interval_of_the_mean_over_seeds():
 
 def test_a_warm_start_is_left_out_before_smoothing_and_episodes_count_from_there():
     one = run(task="GridWorld", episodes=30, value=lambda e: 1000.0 if e <= 20 else float(e))
-    found = curves.curve(table(one), "a", "GridWorld", 10, skip=20)
+    found = curve(table(one), 10, skip=20)
     assert found.episode.tolist() == list(range(1, 11))
     assert found["mean"][0] == np.mean(range(21, 27))
 
@@ -323,12 +326,12 @@ def test_a_warm_start_is_left_out_before_smoothing_and_episodes_count_from_there
 def test_coverage_is_that_of_training():
     one = run(episodes=3)
     rows = [row._replace(coverage=9.0) if row.phase == "eval" else row for row in one.rows]
-    found = curves.curve(table(Run(one.header, rows)), "a", TASK, 0, "coverage")
+    found = curve(table(Run(one.header, rows)), 0, "coverage")
     np.testing.assert_allclose(found["mean"], [0.001, 0.002, 0.003])
 
 
 def test_an_agent_without_runs_has_an_empty_curve():
-    assert curves.curve(table(run()), "nobody", TASK, 20).empty
+    assert Results(stored([run()])).curve("nobody", TASK) is None
 
 
 def test_a_suite_curve_is_the_iqm_of_normalised_returns():
@@ -339,7 +342,7 @@ def test_a_suite_curve_is_the_iqm_of_normalised_returns():
         for place, task in enumerate(tasks)
         for seed in seeds
     ]
-    found = curves.suite_curve(table(*runs), "a", tasks, seeds, 0)
+    found = curves.suite_curve(by_task(*runs), seeds, 0)
     assert found.episode.tolist() == list(range(1, episodes + 1))  # the shortest run's
     for index, episode in enumerate(found.episode):
         normalised = [

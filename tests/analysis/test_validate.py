@@ -43,6 +43,7 @@ def test_groups_partition_the_benchmark():
     assert sorted(task for tasks in GROUPS.values() for task in tasks) == sorted(BENCHMARK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_each_bad_submission_is_refused_for_its_own_reason(folder, name):
     spoil, reasons = BAD[name]
@@ -56,12 +57,12 @@ def test_each_bad_submission_is_refused_for_its_own_reason(folder, name):
 
 
 def test_all_problems_are_told_at_once(folder):
-    for name in ("http", "header: dirty", "rows: length", "hidden file"):
+    for name in ("http", "header: short commit", "rows: length", "hidden file"):
         BAD[name][0](folder)
     adversarial = folder / "runs/external/my-method/HallwayAdversarial-v0"
     adversarial.rename(adversarial.with_name("Maze-v3"))
     told = "\n".join(validate(folder).problems)
-    for reason in ("paper: String", "uncommitted", "line 6: length 999", "hidden", "Maze-v3",
+    for reason in ("paper: String", "full commit", "line 6: length 999", "hidden", "Maze-v3",
                    "HallwayAdversarial-v0/seed-000.csv: is missing"):  # fmt: skip
         assert reason in told
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.helpers.fuzz_submissions import KINDS, attempt
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 12  # of each kind
 
 

@@ -10,24 +10,29 @@ import torch
 from baselines import AGENTS
 from baselines.agent import Transition
 from baselines.runner import Trainer, evaluate, run
-from baselines.settings import build, can_act, resolve
+from baselines.settings import build
 from baselines.training import checkpoint
 from explore_suite.tasks import lookup
-from tests.helpers.small_agents import SMALL_SAC, episodes, small, task_of
+from tests.helpers.small_agents import config, episodes, small, task_of
 from tests.helpers.watched_env import WatchedEnv
 
+VARIED = ("sac_bbe.rnd", "sac_deep.rnd", "sac_bbe.hash", "sac_deep.hash", "sac_noise.pink",
+          "sac_noise.zeta")  # fmt: skip
 
-@pytest.fixture(params=[*AGENTS, "sac_bbe.rnd", "sac_deep.rnd"])
+
+@pytest.fixture(params=[*AGENTS, *VARIED])
 def name(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_one_seed_gives_one_trace_and_two_seeds_differ(name):
     first, second, other = (episodes(small(name, seed), name, range(4)) for seed in (0, 0, 1))
     assert first == second
     assert first != other
 
 
+@pytest.mark.slow
 def test_state_on_disk_continues_identically_in_mid_training(name, tmp_path):
     whole, half = small(name), small(name)
     episodes(whole, name, range(3))
@@ -38,6 +43,7 @@ def test_state_on_disk_continues_identically_in_mid_training(name, tmp_path):
     assert episodes(whole, name, range(3, 6)) == episodes(resumed, name, range(3, 6))
 
 
+@pytest.mark.slow
 def test_state_in_mid_episode_continues_identically(name):
     """Also between two steps of an episode, where updates are owed but not yet due."""
     whole = small(name)
@@ -72,6 +78,7 @@ def _numbers(state):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_evaluation_leaves_training_alone(name):
     """The same training, with and without evaluations in between, on an agent that has learnt."""
     plain, evaluated = small(name), small(name)
@@ -89,6 +96,8 @@ def test_actions_are_legal(name):
             assert env.action_space.contains(agent.act(obs, explore=explore))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sac", "ddqn_deep", "random"])  # the protocol makes the rows
 def test_a_run_yields_two_rows_per_episode(name):
     spec = lookup(task_of(name))
     results = list(run(small(name), spec.name, seed=0, episodes=2))
@@ -104,9 +113,9 @@ def test_a_run_yields_two_rows_per_episode(name):
 
 def starts(name, seed):
     """How two episodes begin in BallInCupCatch: in training, then in evaluation."""
-    values = {} if name == "random" else SMALL_SAC
-    config = resolve("cpu", name, "BallInCupCatch", values)
-    trainer = Trainer(build(name, "BallInCupCatch", config, seed=seed), "BallInCupCatch", seed=seed)
+    task = "BallInCupCatch"
+    agent = build(name, task, config(name, task), seed=seed)
+    trainer = Trainer(agent, task, seed=seed)
     trainer.env, trainer.eval_env = WatchedEnv(trainer.env), WatchedEnv(trainer.eval_env)
     for _ in range(2):
         trainer.next_episode()
@@ -114,10 +123,10 @@ def starts(name, seed):
     return [tuple(start) for start in trainer.env.starts + trainer.eval_env.starts]
 
 
-def test_all_agents_meet_the_same_starts_and_phases_differ():
-    names = [name for name in AGENTS if can_act(name, "BallInCupCatch")]
-    first, *others = [starts(name, seed=0) for name in names]
-    assert others == [first] * (len(names) - 1)
+@pytest.mark.slow
+def test_agents_meet_the_same_starts_and_phases_differ():
+    first = starts("random", seed=0)
+    assert starts("sac", seed=0) == first
     assert len({*first, *starts("random", seed=1)}) == 8  # by phase, episode and seed
 
 
@@ -132,12 +141,13 @@ def test_non_finite_action_stops_the_run():
     agent = small("sac", seed_updates=0)
     episodes(agent, "sac", range(1))
     agent.actor.net.params.fill_(float("nan"))
-    with pytest.raises(FloatingPointError, match="action"):
-        agent.act(np.zeros(2, np.float32), explore=True)
+    for explore in (True, False):
+        with pytest.raises(FloatingPointError, match="step 60: action is .*nan"):
+            agent.act(np.zeros(2, np.float32), explore=explore)
 
 
 def test_config_is_frozen(name):
-    config = small(name).config
+    frozen = small(name).config
     with pytest.raises(AttributeError):
-        config.__setattr__(next(iter(config.__dataclass_fields__)), 1)
-    assert replace(config) == config
+        frozen.__setattr__(next(iter(frozen.__dataclass_fields__)), 1)
+    assert replace(frozen) == frozen

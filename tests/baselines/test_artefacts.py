@@ -7,7 +7,6 @@ import pytest
 import safetensors.torch
 import torch
 
-from baselines.settings import resolve
 from baselines.training import artefacts
 from baselines.training.run import RunOptions, RunSpec, train
 from explore_suite.__main__ import main
@@ -16,21 +15,20 @@ from explore_suite.runs.format import WEIGHTS
 from explore_suite.runs.seeds import episode_seed
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import lookup
+from tests.helpers.runs import quiet, rows_of
+from tests.helpers.small_agents import config
 
-TINY = {"hidden": 8, "batch_size": 8}
-TINY_EXPLORER = {"explorer.hidden": 8, "explorer.batch_size": 4, "explorer.update_candidates": 4}
 
-
-def run(tmp_path, agent, task="GridWorld", episodes=2, how=None, see=lambda trainer, rows: None):
+def run(tmp_path, agent, task="GridWorld", episodes=2, how=None, see=quiet):
     """A tiny finished run; its store and its key."""
     torch.set_num_threads(1)
-    values = TINY | (TINY_EXPLORER if "deep" in agent else {})
-    spec = RunSpec.of(agent, task, 0, "cpu", episodes, resolve("cpu", agent, task, values))
+    spec = RunSpec.of(agent, task, 0, "cpu", episodes, config(agent, task))
     store = ResultStore(tmp_path)
     assert train(spec, store, how or RunOptions(), see)
     return store, spec.key
 
 
+@pytest.mark.slow
 def test_states_say_where_the_run_has_been_and_what_the_agent_thinks_of_it(tmp_path):
     agents = []
     store, key = run(tmp_path, "ddqn_deep", see=lambda trainer, rows: agents.append(trainer.agent))
@@ -43,7 +41,7 @@ def test_states_say_where_the_run_has_been_and_what_the_agent_thinks_of_it(tmp_p
         "task_value", "bonus", "exploration_value", "optimistic_value",
     }  # fmt: skip
     bonus, optimistic = (np.array(states["maps"][name]) for name in ("bonus", "optimistic_value"))
-    table = agents[0].explorer.bonus.count._table.numpy()
+    table = agents[0].explorer.bonus.state_dict()["table"].numpy()
     np.testing.assert_allclose(bonus, np.maximum(table.max(2), 1.0) ** -0.5, rtol=1e-3)
     untried = (table == 0).any(axis=2)
     assert optimistic[untried].min() > 99.9  # the best of an untried action and the tried ones
@@ -53,6 +51,7 @@ def test_states_say_where_the_run_has_been_and_what_the_agent_thinks_of_it(tmp_p
     np.testing.assert_allclose(values[[0, 3], [0, 2]], expected, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_bbe_maps_its_bonus_and_sac_maps_nothing(tmp_path):
     store, key = run(tmp_path, "ddqn_bbe")
     assert set(store.states(key)["maps"]) == {"task_value", "bonus"}
@@ -68,6 +67,7 @@ def test_states_are_taken_at_the_episode_of_the_published_figure(tmp_path, monke
     assert [r.header.key for r in store.runs()] == [key]  # the states file is no run
 
 
+@pytest.mark.slow
 def test_weights_are_plain_safetensors_and_act_as_the_run_did(tmp_path):
     store, key = run(tmp_path, "sac", "HallwayLocalOptimum", episodes=1)
     weights = store.path(key, WEIGHTS)
@@ -76,7 +76,7 @@ def test_weights_are_plain_safetensors_and_act_as_the_run_did(tmp_path):
     task = lookup("HallwayLocalOptimum")
     trained = watch.trained(store.path(key, ".csv"), task)
     start = episode_seed(0, "eval", 1)
-    rewards = [reward for _, reward in watch.play(task, "rgb_array", trained, start, 1000)]
+    rewards = [reward for _, reward in watch.steps_of(task, "rgb_array", trained, start, 1000)]
     assert sum(rewards) == pytest.approx(last.return_, abs=1e-12)
 
 
@@ -118,6 +118,7 @@ def test_settings_of_ones_own_are_filed_apart(tmp_path, capsys):
     assert "learning_rate must be positive, got -1" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_films_of_evaluations_are_numbered_like_their_rows(tmp_path):
     films = tmp_path / ".videos" / "cpu" / "ddqn" / "GridWorld-v0" / "seed-000"
     filming = RunOptions(capture_video=True, checkpoint_seconds=0)
@@ -126,8 +127,7 @@ def test_films_of_evaluations_are_numbered_like_their_rows(tmp_path):
         "eval-episode-1.mp4", "eval-episode-2.mp4",
     ]  # fmt: skip
     plain, _ = run(tmp_path / "plain", "ddqn", episodes=3)
-    filmed = [row[:-1] for row in next(store.runs()).rows]
-    assert filmed == [row[:-1] for row in next(plain.runs()).rows]  # filming changes nothing
+    assert rows_of(store) == rows_of(plain)  # filming changes nothing
 
 
 def test_tensorboard_has_the_tags_people_know(tmp_path):

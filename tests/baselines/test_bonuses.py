@@ -6,7 +6,7 @@ import torch
 
 from baselines.agent import Bounds
 from baselines.bonuses import BONUSES, BonusConfig, make_bonus
-from baselines.bonuses.bonus import CountBonus
+from baselines.bonuses.bonus import CountBonus, Sampler
 from baselines.bonuses.counts import KernelConfig
 from baselines.bonuses.rnd import RND, RNDConfig
 from baselines.nn.replay import Batch
@@ -39,19 +39,24 @@ def rows(kind: str, n: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.tensor(obs).float(), torch.tensor(action).float()
 
 
+def sampler(obs: torch.Tensor, action: torch.Tensor, rng: torch.Generator) -> Sampler:
+    """Uniform draws of these rows, as transitions."""
+
+    def sample(n: int) -> Batch:
+        index = torch.randint(len(obs), (n,), generator=rng)
+        zeros = torch.zeros(n)
+        return Batch(obs[index], action[index], zeros, obs[index], zeros)
+
+    return sample
+
+
 def history(bonus, kind: str, steps: int, seed: int = 0) -> list[float]:
     """The bonuses of visits, with the bonus learning in between from what was visited."""
     obs, action = rows(kind, steps, seed)
     found, rng = [], torch.Generator().manual_seed(seed)
     for step in range(steps):
         found.append(bonus.visit(obs[step].numpy(), action[step].numpy()))
-
-        def sample(n: int, end: int = step + 1) -> Batch:
-            index = torch.randint(end, (n,), generator=rng)
-            zeros = torch.zeros(n)
-            return Batch(obs[index], action[index], zeros, obs[index], zeros)
-
-        bonus.update(sample)
+        bonus.update(sampler(obs[: step + 1], action[: step + 1], rng))
     return found
 
 
@@ -126,13 +131,7 @@ def test_a_bonus_falls_where_one_stays(kind):
     rng = torch.Generator().manual_seed(0)
     for step in range(len(obs)):
         bonus.visit(obs[step].numpy(), action[step].numpy())
-
-        def sample(n: int, end: int = step + 1) -> Batch:
-            index = torch.randint(end, (n,), generator=rng)
-            zeros = torch.zeros(n)
-            return Batch(obs[index], action[index], zeros, obs[index], zeros)
-
-        bonus.update(sample)
+        bonus.update(sampler(obs[: step + 1], action[: step + 1], rng))
     assert bonus.paired(obs[1:2], action[1:2]).item() < 0.15
 
 
@@ -182,6 +181,7 @@ def test_rnd_learns_by_the_gradient_of_the_mean_squared_error():
     assert losses[-1] < 0.2 * losses[0]
 
 
+@pytest.mark.slow
 def test_rnd_draws_attention_to_a_room_never_entered():
     """Trained on the left half of a box alone, it values the right half more."""
     bonus = RND(BOX, RNDConfig(), seed=0)
@@ -191,15 +191,8 @@ def test_rnd_draws_attention_to_a_room_never_entered():
     rng = torch.Generator().manual_seed(0)
     for o in left[:200]:
         bonus.visit(o.numpy(), action[0].numpy())
-
-        def sample(n: int) -> Batch:
-            index = torch.randint(len(left), (n,), generator=rng)
-            return Batch(
-                left[index], action[index], action[index, 0], left[index], action[index, 0]
-            )
-
         for _ in range(5):
-            bonus.update(sample)
+            bonus.update(sampler(left, action[: len(left)], rng))
     seen, unseen = (bonus.paired(x, action[: len(x)]).mean().item() for x in (left, right))
     assert unseen > 3 * seen
 

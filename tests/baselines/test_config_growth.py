@@ -6,13 +6,15 @@ import pytest
 
 from baselines import AGENTS
 from baselines.cli.verify import main as verify
-from baselines.settings import build, config_of, resolve, settings_of
+from baselines.settings import build, config_of, settings_of
 from baselines.training.artefacts import load_policy
 from baselines.training.run import RunOptions, RunSpec, train
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
 from explore_suite.runs.store import ResultStore
-from tests.helpers.small_agents import SMALL_DDQN, SMALL_EXPLORER, SMALL_SAC, task_of
+from tests.helpers import small_agents
+from tests.helpers.runs import quiet
+from tests.helpers.small_agents import task_of
 
 EPISODES = 2
 
@@ -55,13 +57,9 @@ def _filled(kind: type, values: dict):
     return kind(**parts)
 
 
-def small_config(name: str):
-    values = {} if name == "random" else dict(SMALL_DDQN if "ddqn" in name else SMALL_SAC)
-    return resolve("cpu", name, task_of(name), values | (SMALL_EXPLORER if "deep" in name else {}))
-
-
 def spec(name: str, seed: int = 0, episodes: int = EPISODES) -> RunSpec:
-    return RunSpec.of(name, task_of(name), seed, "cpu", episodes, small_config(name))
+    config = small_agents.config(name, task_of(name))
+    return RunSpec.of(name, task_of(name), seed, "cpu", episodes, config)
 
 
 @pytest.fixture
@@ -70,7 +68,7 @@ def old_store(tmp_path):
 
     def make(name: str) -> ResultStore:
         store = ResultStore(tmp_path)
-        assert train(spec(name), store, RunOptions(), lambda *_: None)
+        assert train(spec(name), store, RunOptions(), quiet)
         return store
 
     return make
@@ -86,6 +84,7 @@ def test_a_new_setting_is_read_as_its_default(name, part, monkeypatch):
     assert build(name, task_of(name), config, seed=0).config == config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sac", "sac_deep"])
 def test_runs_made_before_a_setting_was_added_go_on_as_if_nothing_had_happened(
     name, old_store, monkeypatch, capsys
@@ -97,12 +96,13 @@ def test_runs_made_before_a_setting_was_added_go_on_as_if_nothing_had_happened(
     )
     assert verify([str(path)]) == 0
     assert load_policy(path)[0] == spec(name).task
-    assert train(spec(name, seed=1), store, RunOptions(), lambda *_: None)  # a sibling
+    assert train(spec(name, seed=1), store, RunOptions(), quiet)  # a sibling
     headers = [run.header for run in store.runs()]
     assert settings_of(headers[0]) == settings_of(headers[1])
     assert "added_later" not in str(headers[0].config) and "added_later" in str(headers[1].config)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_resumes_after_a_setting_was_added(tmp_path, monkeypatch):
     store, name = ResultStore(tmp_path), "sac_deep"
 
@@ -113,9 +113,10 @@ def test_an_interrupted_run_resumes_after_a_setting_was_added(tmp_path, monkeypa
         train(spec(name), store, RunOptions(checkpoint_seconds=0), stop)
     part = config_classes(AGENTS[name].Config)[1]
     monkeypatch.setattr(AGENTS[name], "Config", grown(AGENTS[name].Config, part))
-    assert train(spec(name), store, RunOptions(), lambda *_: None)
+    assert train(spec(name), store, RunOptions(), quiet)
 
 
+@pytest.mark.slow
 def test_a_sweep_takes_a_run_from_before_for_done(tmp_path, monkeypatch, capsys):
     command = ["sweep", "--agents", "random", "--tasks", "HallwayLocalOptimum", "--episodes", "2",
                "--results", str(tmp_path), "--workers", "1"]  # fmt: skip

@@ -49,6 +49,7 @@ def test_product_agrees_with_the_loop(case):
     assert_backends_agree("product", *hard_cases()[case])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="KeOps compiles with g++")
 def test_keops_agrees_with_the_loop():  # one test, so that its formulas are compiled once
     for visits, options in hard_cases().values():

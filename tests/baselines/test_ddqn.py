@@ -1,32 +1,19 @@
-"""DDQN and 2Q against plain float64 autograd, and when DDQN learns."""
-
-import copy
+"""DDQN and 2Q against plain float64 autograd."""
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from baselines.agent import Bounds, Transition
 from baselines.agents.ddqn import DDQN, DDQNConfig
 from baselines.agents.sac_2q import SAC2Q, SAC2QConfig
+from tests.helpers.generators import generator
+from tests.helpers.reference_networks import as_layers, squashed_gaussian
 
 GRID = Bounds(np.zeros(2), np.full(2, 11.0), np.zeros(1), np.full(1, 3.0))
 BOX = Bounds(-np.ones(5), np.ones(5), -np.ones(3), np.ones(3))
 UPDATES, BATCH, RATE, DISCOUNT = 7, 32, 1e-3, 0.99
-
-
-def reference(mlp, index=0):
-    """One network of an MLP as plain layers in float64."""
-    layers = []
-    weights, biases = mlp.layers(mlp.params.double())
-    for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
-        matrix = weight[index] if number == len(weights) else weight[index].T
-        linear = nn.Linear(*matrix.shape[::-1], dtype=torch.float64)
-        linear.weight.data, linear.bias.data = matrix.clone(), bias[index].flatten().clone()
-        layers += [linear, nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
 
 
 def assert_same(mlp, nets, atol=1e-6):
@@ -51,12 +38,14 @@ def test_ddqn_updates_equal_a_float64_reimplementation():
         obs, next_obs = rng.integers(0, 12, (2, 2)).astype(np.float32)
         ends = step % 7 == 0
         agent.observe(Transition(obs, int(rng.integers(4)), rng.normal(), next_obs, ends, False))
-    twin = copy.deepcopy(agent)
-    net, target = reference(agent.net), reference(agent.target)
+    twin = DDQN(GRID, config, seed=99)
+    twin.load_state_dict(agent.state_dict())
+    net, target = as_layers(agent.net), as_layers(agent.target)
     adam = torch.optim.Adam(net.parameters(), lr=RATE)
+    learn_rng = generator(agent.state_dict()["learn_rng"])
     for update in range(1, UPDATES + 1):
         obs, action, reward, next_obs, terminated = (x.double() for x in twin.replay.sample(BATCH))
-        draws = torch.randint(4, (3,), generator=twin._learn_rng)
+        draws = torch.randint(4, (3,), generator=learn_rng)
         tried = [torch.full((BATCH, 1), float(a), dtype=torch.float64) for a in draws]
         values = torch.cat([net(scaled(next_obs, a)) for a in tried], dim=1)
         best = draws[values.argmax(1)][:, None].double()  # chosen by the net, valued by its target
@@ -67,31 +56,10 @@ def test_ddqn_updates_equal_a_float64_reimplementation():
         adam.step()
         if update % 3 == 0:
             target.load_state_dict(net.state_dict())
-    agent._due = UPDATES
-    info = agent.update()
+    info = agent.learn(UPDATES)
     assert info["critic_loss"] == pytest.approx(loss.item(), rel=1e-4)
     assert_same(agent.net, [net])
     assert_same(agent.target, [target])
-
-
-def test_ddqn_learns_in_one_burst_when_the_episode_ends(monkeypatch):
-    agent = DDQN(GRID, DDQNConfig(hidden=8, batch_size=4, updates_per_step=0.5), seed=0)
-    calls = []
-    monkeypatch.setattr(agent, "_learn", lambda: calls.append(agent.steps) or {})
-    cell = np.zeros(2, np.float32)
-    for step in range(20):
-        agent.observe(Transition(cell, 0, 0.0, cell, False, step in (9, 19)))
-        agent.update()
-    assert calls == [10] * 5 + [20] * 5
-
-
-def policy(actor, obs, noise):
-    """Squashed Gaussian actions and their log-probabilities."""
-    mean, raw = actor(obs).chunk(2, dim=1)
-    log_std = -5 + 3.5 * (torch.tanh(raw) + 1)
-    x = mean + log_std.exp() * noise
-    density = torch.distributions.Normal(mean, log_std.exp()).log_prob(x)
-    return x.tanh(), (density - 2 * (np.log(2) - x - F.softplus(-2 * x))).sum(1)
 
 
 def smaller(critics, obs, action):
@@ -109,9 +77,10 @@ def test_2q_updates_equal_a_float64_reimplementation():
         obs, next_obs = rng.normal(size=(2, 5)).astype(np.float32)
         action = rng.uniform(-1, 1, 3).astype(np.float32)
         agent.observe(Transition(obs, action, rng.normal(), next_obs, step % 9 == 0, False))
-    twin, actor = copy.deepcopy(agent), reference(agent.actor.net)
+    twin, actor = SAC2Q(BOX, config, seed=99), as_layers(agent.actor.net)
+    twin.load_state_dict(agent.state_dict())
     bonus, task = (
-        [[reference(net, i) for i in (0, 1)] for net in (critic.net, critic.target)]
+        [[as_layers(net, i) for i in (0, 1)] for net in (critic.net, critic.target)]
         for critic in (agent.bonus_critic, agent.critic)
     )
     adams = [
@@ -120,23 +89,24 @@ def test_2q_updates_equal_a_float64_reimplementation():
     ]
     log_alpha = torch.tensor(np.log(0.1), requires_grad=True)
     actor_adam = torch.optim.Adam([*actor.parameters(), log_alpha], lr=RATE)
+    learn_rng = generator(agent.state_dict()["learn_rng"])
     for update in range(1, UPDATES + 1):
         batch = [x.double() for x in twin.replay.sample(BATCH)]
-        noise = torch.randn(3, 2 * BATCH, generator=twin._learn_rng).double().T
+        noise = torch.randn(3, 2 * BATCH, generator=learn_rng).double().T
         bonus_batch = [x.double() for x in twin.bonus_replay.sample(BATCH)]
-        bonus_noise = torch.randn(3, BATCH, generator=twin._learn_rng).double().T
+        bonus_noise = torch.randn(3, BATCH, generator=learn_rng).double().T
         work = ((bonus, bonus_batch, bonus_noise), (task, batch, noise[BATCH:]))
         for ((critics, targets), data, draw), adam in zip(work, adams, strict=True):
             obs, action, reward, next_obs, terminated = data
             with torch.no_grad():
-                next_action, log_prob = policy(actor, next_obs, draw)
+                next_action, log_prob = squashed_gaussian(actor(next_obs), draw)
                 value = smaller(targets, next_obs, next_action) - log_alpha.exp() * log_prob
                 goal = reward + DISCOUNT * (1 - terminated) * value
             inputs = torch.cat([obs, action], 1)
             adam.zero_grad()
             sum(F.mse_loss(net(inputs)[:, 0], goal) for net in critics).backward()
             adam.step()
-        action, log_prob = policy(actor, batch[0], noise[:BATCH])
+        action, log_prob = squashed_gaussian(actor(batch[0]), noise[:BATCH])
         value = smaller(task[0], batch[0], action) + 0.7 * smaller(bonus[0], batch[0], action)
         loss = (log_alpha.exp().detach() * log_prob - value).mean()
         loss = loss + (log_alpha.exp() * (-log_prob + 3).detach()).mean()
@@ -148,8 +118,7 @@ def test_2q_updates_equal_a_float64_reimplementation():
                 for net, slow in zip(critics, targets, strict=True):
                     for p, q in zip(net.parameters(), slow.parameters(), strict=True):
                         q.data.lerp_(p.data, 0.005)
-    agent._due = UPDATES
-    agent.update()
+    agent.learn(UPDATES)
     assert_same(agent.actor.net, [actor])
     for ours, (critics, targets) in ((agent.bonus_critic, bonus), (agent.critic, task)):
         assert_same(ours.net, critics)

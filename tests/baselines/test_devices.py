@@ -39,6 +39,7 @@ def trace(agent, name, episodes=3, steps=HORIZON):
     return env.seen + reports
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
 def test_an_agent_on_a_gpu_does_what_it_does_on_the_cpu(name, monkeypatch):
     expected = trace(small(name), name)
@@ -46,6 +47,7 @@ def test_an_agent_on_a_gpu_does_what_it_does_on_the_cpu(name, monkeypatch):
         assert trace(on_gpu(name), name) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_checkpoint_of_a_gpu_goes_on_there(name, cuda, tmp_path):
     agent, path = on_gpu(name), tmp_path / "state.safetensors"

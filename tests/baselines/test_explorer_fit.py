@@ -1,5 +1,6 @@
 """How the exploration Q fits its targets: against autograd, by hand, and in a small world."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,12 @@ import torch
 from torch import Tensor
 
 from baselines.agents.explorer import Explorer, ExplorerConfig
-from baselines.bonuses.bonus import Sample
-from baselines.nn.networks import MLP, Adam, Gradient
+from baselines.bonuses.bonus import Sampler
+from baselines.nn.q_network import QNetwork
 from baselines.nn.replay import Batch
 from baselines.settings import resolve
 from tests.helpers.explorers import BOX, FixedCount, as_batch, exploring, make
+from tests.helpers.reference_networks import adam_step, outputs
 
 SHIPPED: ExplorerConfig = resolve("cpu", "sac_deep", "HallwayLocalOptimum").explorer
 Batches = list[tuple[Tensor, Tensor]]  # inputs (B, 5) and targets (B,) of each step
@@ -30,44 +32,32 @@ def batches(steps: int, rows: int = 32, dtype: torch.dtype = torch.float32) -> B
     ]
 
 
-def make_double(config: ExplorerConfig) -> Explorer:
+def make_double(config: ExplorerConfig, monkeypatch) -> Explorer:
     """An explorer whose networks and Adam are of float64.
 
     A fitted level leaves no gradient in biases that move all values alike; in float32 Adam would
     take full steps along what rounding makes of that.
     """
-    explorer = make(config)
-    for net in (explorer._net, explorer._target):
-        MLP.__init__(net, [5, config.hidden, config.hidden, 1], seed=0, dtype=torch.float64)
-    explorer._adam = Adam([explorer._net.params], config.learning_rate)
-    explorer._gradient = Gradient(explorer._net)
-    return explorer
-
-
-def values_by_layers(net: MLP, params: Tensor, inputs: Tensor) -> Tensor:
-    """(B, in) -> (B,), by ordinary layers."""
-    weights, biases = net.layers(params)
-    h = inputs
-    for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-        h = torch.relu(h @ weight[0] + bias[0])
-    return h @ weights[-1][0, 0] + biases[-1][0, 0]
+    double = functools.partial(QNetwork, dtype=torch.float64)
+    monkeypatch.setattr("baselines.agents.explorer.QNetwork", double)
+    return make(config)
 
 
 def fit_by_autograd(explorer: Explorer, data: Batches) -> tuple[Tensor, Tensor, list[float]]:
     """Parameters and target after one fit per batch, and the loss that each step of Adam saw."""
-    net, config = explorer._net, explorer.config
+    net, config = explorer.net, explorer.config
     params = target = net.params.clone()
     mean, square, losses = torch.zeros_like(params), torch.zeros_like(params), []
     for t, (inputs, targets) in enumerate(data, start=1):
         params = params.clone()
         if config.fit_level:  # first the output's bias that fits best, then Adam from there
-            params[-1] -= (values_by_layers(net, params, inputs) - targets).mean()
+            params[-1] -= (outputs(net, params, inputs)[0, 0] - targets).mean()
         params.requires_grad_()
-        loss = (values_by_layers(net, params, inputs) - targets).square().mean()
+        loss = (outputs(net, params, inputs)[0, 0] - targets).square().mean()
         (gradient,) = torch.autograd.grad(loss, params)
-        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
-        step = (mean / (1 - 0.9**t)) / ((square / (1 - 0.999**t)).sqrt() + 1e-8)
-        params = params.detach() - config.learning_rate * step
+        params, mean, square = adam_step(
+            params.detach(), gradient, mean, square, t, config.learning_rate
+        )
         if t % config.target_every == 0:
             target = params
         losses.append(loss.item())
@@ -76,13 +66,14 @@ def fit_by_autograd(explorer: Explorer, data: Batches) -> tuple[Tensor, Tensor, 
 
 @pytest.mark.parametrize("fit_level", [False, True])
 @pytest.mark.parametrize("steps", [1, 8])
-def test_fits_agree_with_autograd(steps, fit_level):
-    explorer = make_double(replace(SHIPPED, hidden=16, target_every=3, fit_level=fit_level))
+def test_fits_agree_with_autograd(steps, fit_level, monkeypatch):
+    config = replace(SHIPPED, hidden=16, target_every=3, fit_level=fit_level)
+    explorer = make_double(config, monkeypatch)
     data = batches(steps, dtype=torch.float64)
     params, target, losses = fit_by_autograd(explorer, data)
-    assert [float(explorer._fit(*batch)) for batch in data] == pytest.approx(losses, rel=1e-9)
-    torch.testing.assert_close(explorer._net.params, params, rtol=1e-9, atol=1e-9)
-    torch.testing.assert_close(explorer._target.params, target, rtol=1e-9, atol=1e-9)
+    assert [float(explorer.fit(*batch)) for batch in data] == pytest.approx(losses, rel=1e-9)
+    torch.testing.assert_close(explorer.net.params, params, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(explorer.target.params, target, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("fit_level", [False, True])
@@ -90,9 +81,9 @@ def test_a_fitted_level_takes_the_mean_error_from_every_value_at_once(fit_level)
     """With weights that hardly move: values before and after differ by the batch's mean error."""
     explorer = make(ExplorerConfig(hidden=16, fit_level=fit_level, learning_rate=1e-12))
     ((inputs, targets),) = batches(1, rows=6)
-    before = explorer._net.forward(inputs)[0][0, 0].double()
-    loss = float(explorer._fit(inputs, targets))
-    after = explorer._net.forward(inputs)[0][0, 0].double()
+    before = explorer.net.forward(inputs)[0][0, 0].double()
+    loss = float(explorer.fit(inputs, targets))
+    after = explorer.net.forward(inputs)[0][0, 0].double()
     error = before - targets.double()
     shift = float(error.mean()) if fit_level else 0.0
     assert (before - after).tolist() == pytest.approx([shift] * 6, abs=1e-4)
@@ -112,7 +103,7 @@ class PlaceCount(FixedCount):
         return self.paired(obs, None)[:, None].repeat(1, len(actions))
 
 
-def two_places(seed: int) -> Sample:
+def two_places(seed: int) -> Sampler:
     """Uniform steps in a world where the sign of action[0] is the place that it leads to."""
     rng = torch.Generator().manual_seed(seed)
 
@@ -152,6 +143,7 @@ def learnt() -> tuple[Tensor, Tensor, Tensor]:
     return explorer.values(obs, actions), obs[:, 0] > 0, actions[:, 0] > 0
 
 
+@pytest.mark.slow
 def test_the_shipped_settings_rank_places_and_moves(learnt):
     """The worst of the novel kind is above the best of the other, though by 0.4 of 50."""
     values, novel, there = learnt

@@ -11,6 +11,7 @@ from torch import Tensor
 from baselines.agents.explorer import Explorer, ExplorerConfig, bellman_targets
 from baselines.nn.q_network import uniform_box, uniform_discrete
 from tests.helpers.explorers import BOX, GRID, make, make_discrete, rows, stream
+from tests.helpers.generators import generator
 
 
 def loop_target(bonus_, online, target, log_weight, discount, temperature) -> float:
@@ -45,13 +46,13 @@ def test_targets_are_clipped_to_what_is_possible(value, clipped):
 def spy_on_targets(explorer: Explorer, monkeypatch) -> list[Tensor]:
     """The targets that the explorer's network is fitted to, update by update."""
     seen: list[Tensor] = []
-    fit = explorer._fit
+    fit = explorer.fit
 
     def spy(inputs: Tensor, targets: Tensor) -> Tensor:
         seen.append(targets)
         return fit(inputs, targets)
 
-    monkeypatch.setattr(explorer, "_fit", spy)
+    monkeypatch.setattr(explorer, "fit", spy)
     return seen
 
 
@@ -62,23 +63,24 @@ def test_an_update_fits_the_targets_of_the_definition(monkeypatch):
     )
     explorer, twin = make(config), make(config)
     seen = spy_on_targets(explorer, monkeypatch)
-    nets = []  # what each update will have found
-    original = explorer._next_values
+    nets = []  # online and target network when the targets of each update were computed
+    fit = explorer.fit
 
-    def spy(*args: Tensor) -> tuple[Tensor, Tensor]:
-        nets.append((explorer._net.params.clone(), explorer._target.params.clone()))
-        return original(*args)
+    def spy(inputs: Tensor, targets: Tensor) -> Tensor:
+        nets.append((explorer.net.params.clone(), explorer.target.params.clone()))
+        return fit(inputs, targets)
 
-    monkeypatch.setattr(explorer, "_next_values", spy)
+    monkeypatch.setattr(explorer, "fit", spy)
     explorer.adapt(stream(3))
     obs, action, _, next_obs, _ = stream(3)(12)
+    rng = generator(twin.state_dict()["rng"])
     low, high = (torch.tensor(end).float() for end in (BOX.action_low, BOX.action_high))
     for update, (online, target) in enumerate(nets):
-        candidates = uniform_box(5, low, high, twin._rng)[0]
+        candidates = uniform_box(5, low, high, rng)[0]
         batch = slice(4 * update, 4 * update + 4)
         values = []
         for params in (online, target):
-            twin._net.params.copy_(params)
+            twin.net.params.copy_(params)
             values.append(twin.values(next_obs[batch], candidates).tolist())
         bonuses = explorer.bonus.paired(obs[batch], action[batch]).tolist()
         expected = [
@@ -146,7 +148,7 @@ def test_discrete_targets_count_every_draw(monkeypatch):
     seen = spy_on_targets(explorer, monkeypatch)
     explorer.adapt(stream(3, GRID))
     obs, action, _, next_obs, _ = stream(3, GRID)(6)
-    draws = torch.randint(4, (7,), generator=twin._rng)
+    draws = torch.randint(4, (7,), generator=generator(twin.state_dict()["rng"]))
     assert len(set(draws.bincount(minlength=4).tolist())) > 1, "all equally often shows nothing"
     values = twin.values(next_obs, draws[:, None].float()).tolist()  # fresh target: the same net
     bonuses = explorer.bonus.paired(obs, action).tolist()

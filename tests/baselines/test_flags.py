@@ -179,6 +179,7 @@ def test_a_setting_that_does_not_fit_every_agent_and_task_is_refused(agents, fla
         sweep.specs(sweep.parse(line))
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_the_settings_to_the_last_digit(tmp_path):
     assert main(["sweep", *SWEEP, *SMALL, "--results", str(tmp_path)]) == 0
     runs = list(ResultStore(tmp_path).runs())
@@ -190,6 +191,7 @@ def test_a_sweep_runs_the_settings_to_the_last_digit(tmp_path):
         assert run.header.config["learning_rate"] == 0.00030000000000000003
 
 
+@pytest.mark.slow
 def test_printed_commands_make_the_missing_runs(tmp_path, capsys):
     """By a shell, into a folder whose name needs quotes."""
     root = tmp_path / "it's a folder"
@@ -217,6 +219,7 @@ def test_printed_commands_say_how_to_run(capsys, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_without_results_runs_are_written_below_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = ["--agent", "random", "--task", "GridWorld", "--episodes", "1"]

@@ -1,6 +1,5 @@
 """The policies of the grid world, by counting their actions."""
 
-import copy
 import itertools
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy import stats
 from baselines.agent import Bounds
 from baselines.agents.ddqn import DDQN, DDQNConfig
 from baselines.settings import build, resolve
+from tests.helpers.generators import generator
 
 GRID = Bounds(np.zeros(2), np.full(2, 11.0), np.zeros(1), np.full(1, 3.0))
 OBS = np.array([3.0, 7.0], np.float32)
@@ -29,6 +29,7 @@ def boltzmann(values, temperature):
     return odds / odds.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("explore", "temperature"), TEMPERATURES)
 def test_grid_policy_is_boltzmann_at_its_temperature(explore, temperature):
     agent, values = make(candidates=4000)  # as good as all four equally
@@ -38,6 +39,7 @@ def test_grid_policy_is_boltzmann_at_its_temperature(explore, temperature):
     assert stats.chisquare(draws, chances * 4000).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("explore", "temperature"), TEMPERATURES)
 def test_a_few_candidates_stand_for_the_actions(explore, temperature):
     """Three uniform candidates, one drawn by its softmax among them: all 64 cases enumerated."""
@@ -54,7 +56,8 @@ def test_a_candidate_counts_as_often_as_it_was_drawn():
     """The actions of one call share three candidates, of which some are one action twice."""
     (agent, values), kinds = make(candidates=3), set()
     for _ in range(8):
-        drawn = torch.randint(4, (3,), generator=copy.deepcopy(agent)._act_rng).numpy()
+        rng = generator(agent.state_dict()["act_rng"])
+        drawn = torch.randint(4, (3,), generator=rng).numpy()
         chances = np.zeros(4)
         np.add.at(chances, drawn, boltzmann(values[drawn], agent.config.train_temperature))
         actions = agent.sample_actions(OBS, 4000)[:, 0].long()
@@ -64,6 +67,7 @@ def test_a_candidate_counts_as_often_as_it_was_drawn():
     assert 2 in kinds, "no action was drawn twice"
 
 
+@pytest.mark.slow
 def test_behaviour_is_the_product_of_both_policies():
     """Three candidates of the task policy, one chosen by exploration: all 64 cases enumerated."""
     settings = {

@@ -111,6 +111,7 @@ def test_the_warm_start_covers_a_ninth():
     assert expected_return(skilled()) == pytest.approx(1.97, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "return_", "added"),
     [
@@ -156,6 +157,7 @@ class PerfectDDQN(DDQN):
         return torch.from_numpy(Q)[row * SIZE + column].float()
 
 
+@pytest.mark.slow
 def test_the_agent_and_the_loop_do_what_the_calculation_says():
     """Warm start, candidates, both temperatures, coverage: as computed, in 20 + 40 episodes."""
     config = resolve("paper", "ddqn.warm", "GridWorld", {"updates_per_step": 0.0, "hidden": 8})

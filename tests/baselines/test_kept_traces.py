@@ -11,6 +11,8 @@ from baselines.agent import Transition
 from baselines.settings import bounds, build, resolve
 from explore_suite.tasks import lookup
 
+pytestmark = pytest.mark.slow
+
 KEPT = json.loads((Path(__file__).parent / "bonus_traces.json").read_text())
 SAC = {"hidden": 32, "batch_size": 32, "learning_rate": 1e-3, "updates_per_step": 0.5,
        "seed_updates": 0, "warmup_steps": 20, "tau": 0.02, "bonus.kernel.max_rows": 64}  # fmt: skip

@@ -2,6 +2,7 @@
 
 import gymnasium
 import numpy as np
+import pytest
 
 from baselines.agent import Bounds
 from baselines.agents.bbe import DDQNBBE
@@ -11,6 +12,8 @@ from baselines.runner import evaluate, train_episode
 from baselines.settings import build, resolve
 from explore_suite.runs.seeds import episode_seed
 from tests.helpers.watched_env import WatchedEnv
+
+pytestmark = pytest.mark.slow
 
 SIZE, HORIZON, SHARE = 12, 30, 0.95  # the far corner is 22 steps away
 GRID = Bounds(np.zeros(2), np.full(2, SIZE - 1.0), np.zeros(1), np.full(1, 3.0))

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from baselines import AGENTS
-from baselines.settings import can_act, resolve
+from baselines.settings import can_act
 from baselines.training import artefacts, checkpoint
 from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
 from explore_suite import files as file_writing
@@ -24,7 +24,8 @@ from explore_suite.runs import store as stores
 from explore_suite.runs.format import STATES, TRACES, WEIGHTS
 from explore_suite.runs.store import ResultStore, RunWriter
 from explore_suite.runs.traces import replay_run
-from tests.helpers.small_agents import SMALL_DDQN, SMALL_EXPLORER
+from tests.helpers.runs import after, files, quiet, rows_of
+from tests.helpers.small_agents import config
 
 SHORT, LONG, KILLS = 3, 7, 6
 KEEP = RunOptions(checkpoint_seconds=0.0, keep_checkpoint=True)  # a checkpoint after every episode
@@ -38,27 +39,15 @@ def one_thread():
 
 
 def spec_of(agent, episodes):
-    values = {} if agent == "random" else dict(SMALL_DDQN)
-    values |= SMALL_EXPLORER | {"explorer.updates_per_step": 1} if "deep" in agent else {}
-    config = resolve("cpu", agent, "GridWorld", values)
-    return RunSpec.of(agent, "GridWorld", 0, "cpu", episodes, config)
-
-
-def quiet(trainer, rows):
-    """Watches nothing."""
+    often = {"explorer.updates_per_step": 1} if "deep" in agent else {}
+    return RunSpec.of(agent, "GridWorld", 0, "cpu", episodes, config(agent, "GridWorld", **often))
 
 
 def contents(store, spec):
     """What the run leaves: its rows without their seconds, and every other file byte for byte."""
-    (run,) = store.runs()
-    header = replace(run.header, code={}, machine={})
+    header = replace(store.header(spec.key), code={}, machine={})
     companions = {s: store.path(spec.key, s).read_bytes() for s in (STATES, WEIGHTS, TRACES)}
-    return header, [row[:-1] for row in run.rows], companions
-
-
-def files(store):
-    """Every file of a store."""
-    return {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
+    return header, rows_of(store), companions
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +88,7 @@ def checkpoints(store, spec):
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", [name for name in AGENTS if can_act(name, "GridWorld")])
 def test_a_lengthened_run_is_that_of_the_larger_budget(agent, make):
     store, spec, expected = make(agent)
@@ -111,6 +101,7 @@ def test_a_lengthened_run_is_that_of_the_larger_budget(agent, make):
     assert checkpoints(store, spec) == [], "not kept a second time unless asked for"
 
 
+@pytest.mark.slow
 def test_a_run_is_lengthened_again_and_again(made):
     store, spec, expected = made
     for episodes in range(SHORT + 1, LONG + 1):
@@ -119,6 +110,7 @@ def test_a_run_is_lengthened_again_and_again(made):
     assert contents(store, spec) == expected
 
 
+@pytest.mark.slow
 def test_traces_are_of_the_score_window_and_of_the_new_end(tmp_path):
     """The window of GridWorld is 281 to 300."""
     store, whole = ResultStore(tmp_path / "runs"), ResultStore(tmp_path / "whole")
@@ -136,17 +128,7 @@ def _die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _after(calls, real, deadly=_die):
-    """`real` for a number of calls, then `deadly`."""
-    left = [calls]
-
-    def call(*arguments):
-        left[0] -= 1
-        return (deadly if left[0] < 0 else real)(*arguments)
-
-    return call
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name", "calls"),
     [
@@ -167,7 +149,7 @@ def test_killed_while_it_is_lengthened(module, name, calls, made, monkeypatch):
     store, spec, expected = made
     before = contents(store, spec)
     with monkeypatch.context() as patch:
-        patch.setattr(module, name, _after(calls, getattr(module, name)))
+        patch.setattr(module, name, after(calls, getattr(module, name), _die))
         child = fork.Process(target=train, args=(spec, store, KEEP, quiet))
         child.start()
         child.join(120)
@@ -181,6 +163,7 @@ def test_killed_while_it_is_lengthened(module, name, calls, made, monkeypatch):
     assert contents(store, spec) == expected
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_while_it_is_lengthened(made):
     store, spec, expected = made
     saved, moments, kills = files(store), random.Random(1), 0
@@ -207,6 +190,7 @@ def test_killed_at_random_moments_while_it_is_lengthened(made):
     assert contents(store, spec) == expected
 
 
+@pytest.mark.slow
 def test_interrupted_it_is_an_unfinished_run_of_the_larger_budget(made):
     store, spec, expected = made
     assert not train(spec, store, ONCE, lambda *_: os.kill(os.getpid(), signal.SIGINT))
@@ -217,6 +201,7 @@ def test_interrupted_it_is_an_unfinished_run_of_the_larger_budget(made):
     assert train(spec, store, ONCE, quiet) and contents(store, spec) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["not kept", "damaged"])
 def test_without_a_checkpoint_one_line_says_what_to_do(how, tmp_path):
     store = ResultStore(tmp_path)
@@ -235,6 +220,7 @@ def test_without_a_checkpoint_one_line_says_what_to_do(how, tmp_path):
     assert train(spec, store, replace(ONCE, overwrite=True), quiet)
 
 
+@pytest.mark.slow
 def test_a_run_is_lengthened_as_it_was_begun(tmp_path):
     store, spec = ResultStore(tmp_path), spec_of("ddqn", LONG)
     assert train(spec_of("ddqn", SHORT), store, KEEP, quiet)
@@ -263,6 +249,7 @@ def test_rows_that_were_lost_are_missed(tmp_path):
     assert files(store) == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_nothing_that_was_finished(made, monkeypatch):
     store, spec, expected = made
     before = contents(store, spec)
@@ -278,6 +265,7 @@ def test_a_full_disk_costs_nothing_that_was_finished(made, monkeypatch):
     assert train(spec, store, ONCE, quiet) and contents(store, spec) == expected
 
 
+@pytest.mark.slow
 def test_the_commands_lengthen_what_kept_its_checkpoint_and_refuse_the_rest(tmp_path, capsys):
     task = ["--episodes", "2", "--results", str(tmp_path)]
     sweep = ["sweep", "--agents", "random", "--tasks", "GridWorld", "--seeds", "0-1"]

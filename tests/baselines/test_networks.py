@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 from torch.distributions import Normal
 
 from baselines.nn.networks import MLP, Adam, GaussianActor, spawn_seeds
+from tests.helpers.reference_networks import adam_step, outputs, squashed_gaussian
 
 DOUBLE = torch.float64
 
@@ -24,18 +24,6 @@ def rng(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def plain(net: MLP, params: Tensor, x: Tensor) -> Tensor:
-    """The same outputs, (members, out, B), one member after another and by ordinary layers."""
-    weights, biases = net.layers(params)
-    outputs = []
-    for member in range(net.members):
-        h = x
-        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-            h = torch.relu(h @ weight[member] + bias[member])
-        outputs.append(weights[-1][member] @ h.T + biases[-1][member])
-    return torch.stack(outputs)
-
-
 @pytest.mark.parametrize("sizes", [[3, 7, 1], [3, 7, 5, 4], [3, 6, 6, 6, 1]])
 @pytest.mark.parametrize("members", [1, 2])
 def test_forward_and_gradient_agree_with_autograd(sizes: list[int], members: int):
@@ -43,7 +31,7 @@ def test_forward_and_gradient_agree_with_autograd(sizes: list[int], members: int
     x = torch.randn(11, 3, generator=rng(1), dtype=DOUBLE)
     output_gradient = torch.randn(members, sizes[-1], 11, generator=rng(2), dtype=DOUBLE)
     params = net.params.clone().requires_grad_()
-    expected = plain(net, params, x)
+    expected = outputs(net, params, x)
     out, inputs = net.forward(x)
     torch.testing.assert_close(out, expected.detach())
     (gradient,) = torch.autograd.grad((expected * output_gradient).sum(), params)
@@ -53,11 +41,21 @@ def test_forward_and_gradient_agree_with_autograd(sizes: list[int], members: int
 def test_input_gradient_is_that_of_the_chosen_member():
     net = random_net([5, 8, 8, 1], members=2)
     x = torch.randn(40, 5, generator=rng(1), dtype=DOUBLE, requires_grad=True)
-    smallest, choice = plain(net, net.params, x)[:, 0].min(0)
+    smallest, choice = outputs(net, net.params, x)[:, 0].min(0)
     assert 0 < choice.sum() < 40
     (expected,) = torch.autograd.grad(smallest.sum(), x)
     _, inputs = net.forward(x.detach())
     torch.testing.assert_close(net.input_gradient(inputs, choice, 2), expected[:, -2:])
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_pulling_back_agrees_with_autograd(members: int):
+    net = random_net([5, 8, 6, 3], members)
+    x = torch.randn(9, 5, generator=rng(1), dtype=DOUBLE, requires_grad=True)
+    output_gradient = torch.randn(members, 3, 9, generator=rng(2), dtype=DOUBLE)
+    (expected,) = torch.autograd.grad((outputs(net, net.params, x) * output_gradient).sum(), x)
+    _, inputs = net.forward(x.detach())
+    torch.testing.assert_close(net.pull_back(inputs, output_gradient, 2), expected[:, -2:])
 
 
 def test_members_are_separate_networks():
@@ -66,10 +64,9 @@ def test_members_are_separate_networks():
     out, _ = both.forward(x)
     for member in range(2):
         alone = MLP([4, 6, 6, 1], seed=0, dtype=DOUBLE)
-        for mine, theirs in zip(
-            alone._weights + alone._biases, both._weights + both._biases, strict=True
-        ):
-            mine.copy_(theirs[member : member + 1])
+        for parts in zip(alone.layers(alone.params), both.layers(both.params), strict=True):
+            for mine, theirs in zip(*parts, strict=True):
+                mine.copy_(theirs[member : member + 1])
         torch.testing.assert_close(alone.forward(x)[0][0], out[member])
     assert not torch.allclose(out[0], out[1])
 
@@ -81,13 +78,27 @@ def test_predict_is_forward_for_one_row():
     np.testing.assert_allclose(net.predict(x), out[0, :, 0].numpy(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [[5, 8, 1], [5, 8, 7, 1], [5, 6, 6, 6, 1]])
+def test_values_and_gradients_of_one_row_agree_with_autograd(sizes: list[int]):
+    net = random_net(sizes, members=3)
+    for row in torch.randn(6, 5, generator=rng(1), dtype=DOUBLE):
+        x = row.clone().requires_grad_()
+        expected = outputs(net, net.params, x[None])[:, 0, 0]
+        values, gradients = net.values_and_gradients(row.numpy(), 2)
+        np.testing.assert_allclose(values, expected.detach(), rtol=1e-12)
+        for member in range(3):
+            (gradient,) = torch.autograd.grad(expected[member], x, retain_graph=True)
+            np.testing.assert_allclose(gradients[member], gradient[-2:], rtol=1e-10, atol=1e-12)
+
+
 def test_initial_weights_are_orthogonal_and_biases_zero():
     net = MLP([3, 32, 32, 2], members=2, seed=5)
-    for weight in net._weights:
+    weights, biases = net.layers(net.params)
+    for weight in weights:
         for matrix in weight:
             small = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
             torch.testing.assert_close(small @ small.T, torch.eye(len(small)))
-    assert all((bias == 0).all() for bias in net._biases)
+    assert all((bias == 0).all() for bias in biases)
 
 
 def test_initialisation_uses_its_seed_and_no_global_source():
@@ -107,7 +118,7 @@ def one_dimensional_actor(low: float, high: float, mean: float, raw: float) -> G
     """An actor whose Gaussian has the given mean and raw scale at every observation."""
     net = MLP([1, 4, 2], seed=0, dtype=DOUBLE)
     net.params.zero_()
-    net._biases[-1][0, :, 0] = torch.tensor([mean, raw])
+    net.layers(net.params)[1][-1][0, :, 0] = torch.tensor([mean, raw])  # the output biases
     return GaussianActor(net, np.array([low]), np.array([high]))
 
 
@@ -160,15 +171,12 @@ def test_actor_gradient_agrees_with_autograd():
     weight = torch.tensor(0.37, dtype=DOUBLE)
     draw = GaussianActor(net, low, high).draw(obs, rng(3))
     params = net.params.clone().requires_grad_()
-    mean, raw = plain(net, params, obs)[0].T.chunk(2, 1)
     noise = torch.randn(2, 10, generator=rng(3), dtype=DOUBLE).T
-    log_std = -5 + 0.5 * 7 * (raw.tanh() + 1)
-    tanh = (mean + log_std.exp() * noise).tanh()
-    half, centre = torch.from_numpy((high - low) / 2), torch.from_numpy((high + low) / 2)
-    density = Normal(0.0, 1.0).log_prob(noise) - log_std - (half * (1 - tanh**2)).log()
-    torch.testing.assert_close(draw.action, (centre + half * tanh).detach())
-    torch.testing.assert_close(draw.log_prob, density.sum(1).detach())
-    loss = ((centre + half * tanh)[:6] * output_gradient).sum() + weight * density[:6].sum()
+    limits = torch.from_numpy(low), torch.from_numpy(high)
+    action, log_prob = squashed_gaussian(outputs(net, params, obs)[0].T, noise, *limits)
+    torch.testing.assert_close(draw.action, action.detach())
+    torch.testing.assert_close(draw.log_prob, log_prob.detach())
+    loss = (action[:6] * output_gradient).sum() + weight * log_prob[:6].sum()
     (expected,) = torch.autograd.grad(loss, params)
     gradient = GaussianActor(net, low, high).gradient(draw, output_gradient, weight)
     torch.testing.assert_close(gradient, expected)
@@ -189,7 +197,7 @@ def test_samples_on_the_host_follow_the_same_distribution():
 def test_actions_never_leave_bounds_that_round_badly():
     low, high = np.array([-0.1, 0.1], np.float32), np.array([0.7, 0.3], np.float32)
     net = MLP([1, 4, 4], seed=0)
-    net._biases[-1][0, :2, 0] = 50.0
+    net.layers(net.params)[1][-1][0, :2, 0] = 50.0  # the output biases of the mean
     action = GaussianActor(net, low, high).mode(np.zeros(1, np.float32))
     assert action.dtype == np.float32
     assert (action <= high).all() and action == pytest.approx(high)
@@ -198,29 +206,13 @@ def test_actions_never_leave_bounds_that_round_badly():
 def test_adam_agrees_with_the_textbook():
     first, second = torch.tensor([1.0, -2.0]), torch.tensor(0.5)
     adam = Adam([first, second], 0.1)
-    reference = [p.double().clone() for p in (first, second)]
-    means = [torch.zeros_like(p) for p in reference]
-    squares = [torch.zeros_like(p) for p in reference]
+    expected = [(p.double(), *torch.zeros(2, *p.shape).double()) for p in (first, second)]
     for t in range(1, 6):
         gradients = [torch.tensor([0.3 * t, -1.0]), torch.tensor(2.0 - t)]
         adam.step(gradients)
-        for p, m, v, g in zip(reference, means, squares, gradients, strict=True):
-            m.mul_(0.9).add_(0.1 * g)
-            v.mul_(0.999).add_(0.001 * g * g)
-            p -= 0.1 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
-    torch.testing.assert_close(first.double(), reference[0], rtol=1e-5, atol=1e-6)
-    torch.testing.assert_close(second.double(), reference[1], rtol=1e-5, atol=1e-6)
-
-
-def test_adam_goes_on_where_it_was_saved():
-    def after(saved_at: int | None) -> Tensor:
-        params = torch.ones(3)
-        adam = Adam([params], 0.1)
-        for t in range(6):
-            if t == saved_at:
-                state, adam = adam.state_dict(), Adam([params], 0.1)
-                adam.load_state_dict(state)
-            adam.step([torch.tensor([1.0, -t, 0.1 * t])])
-        return params
-
-    assert torch.equal(after(None), after(3))
+        expected = [
+            adam_step(p, gradient, mean, square, t, 0.1)
+            for (p, mean, square), gradient in zip(expected, gradients, strict=True)
+        ]
+    for found, (params, *_) in zip((first, second), expected, strict=True):
+        torch.testing.assert_close(found.double(), params, rtol=1e-5, atol=1e-6)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from baselines.agents.explorer import ExplorerConfig
 from baselines.nn.q_network import QNetwork
 from tests.helpers.explorers import BOX, make
 
@@ -20,14 +21,17 @@ def test_grid_of_values_is_the_network_on_every_pair(layers, n_obs, n_actions):
 
 def test_weights_are_lecun_normal_and_biases_zero():
     net = QNetwork([10, 400, 400, 1], seed=0)
-    for weight, fan_in in zip(net._weights, (10, 400, 400), strict=True):
+    weights, biases = net.layers(net.params)
+    for weight, fan_in in zip(weights, (10, 400, 400), strict=True):
         assert float(weight.std()) == pytest.approx(fan_in**-0.5, rel=0.1)
         assert float(weight.abs().max()) <= 2.3 * fan_in**-0.5
-    assert all((bias == 0).all() for bias in net._biases)
+    assert all((bias == 0).all() for bias in biases)
 
 
 def test_inputs_are_scaled_to_one():
-    explorer = make()
+    explorer = make(ExplorerConfig(hidden=16, optimism=False))
     low, high = torch.tensor(BOX.obs_low).float(), torch.tensor(BOX.obs_high).float()
-    assert explorer._obs_scale(torch.stack([low, high])).tolist() == [[-1] * 3, [1] * 3]
-    assert explorer._action_scale(torch.tensor([[1.0, -3]])).tolist() == [[1, -1]]
+    values = explorer.values(torch.stack([low, high]), torch.tensor([[1.0, -3]]))
+    scaled_obs, scaled_action = torch.tensor([[-1.0] * 3, [1.0] * 3]), torch.tensor([[1.0, -1]])
+    torch.testing.assert_close(values, explorer.net.grid(scaled_obs, scaled_action))
+    assert values[0] != values[1]

@@ -7,7 +7,6 @@ import signal
 import time
 from dataclasses import replace
 
-import gymnasium
 import pytest
 import torch
 
@@ -18,27 +17,26 @@ from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
 from explore_suite import Coverage
 from explore_suite.errors import UserError
 from explore_suite.runs.store import ResultStore, RunWriter
+from tests.helpers.runs import after, quiet, shorten_episodes
 from tests.helpers.small_agents import small, task_of
 
-EPISODES, HORIZON, KILLS = 8, 40, 10
+pytestmark = pytest.mark.slow
+
+EPISODES, HORIZON = 8, 40
+MOST_STATE = ("sac", "sac_deep", "ddqn_deep")  # one agent of each kind, with most to save
+KILLS = {agent: 10 if agent in MOST_STATE else 2 for agent in AGENTS}
 ALWAYS = RunOptions(checkpoint_seconds=0.0)  # a checkpoint after every episode
 fork = multiprocessing.get_context("fork")  # children need not import torch again
 
 
 @pytest.fixture(autouse=True)
 def short_episodes(monkeypatch):
-    make = gymnasium.make
     torch.set_num_threads(1)
-    short = {"max_episode_steps": HORIZON}
-    monkeypatch.setattr(gymnasium, "make", lambda task, **more: make(task, **short, **more))
+    shorten_episodes(monkeypatch, HORIZON)
 
 
 def spec_of(agent, episodes=EPISODES):
     return RunSpec.of(agent, task_of(agent), 0, "cpu", episodes, small(agent).config)
-
-
-def quiet(trainer, rows):
-    """Watches nothing."""
 
 
 def lines(store, spec):
@@ -48,14 +46,14 @@ def lines(store, spec):
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_killed_at_ten_random_moments(agent, tmp_path):
+def test_killed_at_random_moments(agent, tmp_path):
     spec = spec_of(agent)
     whole, broken = ResultStore(tmp_path / "whole"), ResultStore(tmp_path / "broken")
     began = time.monotonic()
     assert train(spec, whole, ALWAYS, quiet)
     duration = time.monotonic() - began
     moments, kills = random.Random(0), 0
-    while kills < KILLS:
+    while kills < KILLS[agent]:
         child = fork.Process(target=train, args=(spec, broken, ALWAYS, quiet))
         child.start()
         child.join(moments.uniform(0, duration / 3))
@@ -82,35 +80,29 @@ def _die_in_save(path, state, real=checkpoint.save):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _die_in_append(self, row):
-    """Half of a line reaches the disk."""
-    self._file.write("train,3,12")
-    self._file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
+def _dying_append(path):
+    """An `append` that kills the process when half of the line has reached the disk."""
 
+    def append(writer, row):
+        with path.open("a") as file:
+            file.write("train,3,12")
+        os.kill(os.getpid(), signal.SIGKILL)
 
-def _after(calls, real, deadly):
-    """`real` for a number of calls, then `deadly`."""
-    left = [calls]
-
-    def call(*arguments):
-        left[0] -= 1
-        return (deadly if left[0] < 0 else real)(*arguments)
-
-    return call
+    return append
 
 
 @pytest.mark.parametrize("what", ["checkpoint", "append"])
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ["sac_deep", "ddqn_deep"])
 def test_killed_in_the_middle_of_writing(what, agent, tmp_path, monkeypatch):
     spec = spec_of(agent)
     whole, broken = ResultStore(tmp_path / "whole"), ResultStore(tmp_path / "broken")
     assert train(spec, whole, ALWAYS, quiet)
     with monkeypatch.context() as patch:
         if what == "checkpoint":
-            patch.setattr(checkpoint, "save", _after(3, checkpoint.save, _die_in_save))
+            patch.setattr(checkpoint, "save", after(3, checkpoint.save, _die_in_save))
         else:
-            patch.setattr(RunWriter, "append", _after(5, RunWriter.append, _die_in_append))
+            deadly = _dying_append(broken.path(spec.key, ".csv"))
+            patch.setattr(RunWriter, "append", after(5, RunWriter.append, deadly))
         child = fork.Process(target=train, args=(spec, broken, ALWAYS, quiet))
         child.start()
         child.join(60)

@@ -4,7 +4,6 @@ import os
 import signal
 from dataclasses import replace
 
-import gymnasium
 import pytest
 
 from analysis.submissions import check_headers
@@ -17,7 +16,10 @@ from explore_suite.runs.format import dump_header
 from explore_suite.runs.provenance import provenance
 from explore_suite.runs.store import ResultStore
 from tests.helpers.pretend_cuda import pretend_cuda
+from tests.helpers.runs import files, quiet, rows_of, shorten_episodes
 from tests.helpers.small_agents import HORIZON, small, task_of
+
+pytestmark = pytest.mark.slow
 
 EPISODES = 2
 SPEC = RunSpec.of("sac", task_of("sac"), 0, "cpu", EPISODES, small("sac").config)
@@ -27,19 +29,13 @@ GPU = replace(CPU, device="cuda")
 
 @pytest.fixture(autouse=True)
 def short_episodes(monkeypatch):
-    make = gymnasium.make
-    short = {"max_episode_steps": HORIZON}
-    monkeypatch.setattr(gymnasium, "make", lambda task, **more: make(task, **short, **more))
+    shorten_episodes(monkeypatch, HORIZON)
 
 
 @pytest.fixture
 def cuda(monkeypatch):
     with pretend_cuda(monkeypatch):
         yield
-
-
-def quiet(trainer, rows):
-    """Watches nothing."""
 
 
 def trained(folder, how):
@@ -54,17 +50,6 @@ def begun(folder, how):
     store = ResultStore(folder)
     assert not train(SPEC, store, how, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     return store
-
-
-def rows(store):
-    """The run's rows, seconds aside."""
-    (run,) = store.runs()
-    return [row[:-1] for row in run.rows]
-
-
-def files(store):
-    """Every file of a store."""
-    return {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:0"])
@@ -92,7 +77,7 @@ def test_a_run_does_not_resume_on_another_device(first, second, cuda, tmp_path):
         train(SPEC, store, second, quiet)
     assert files(store) == before, "nothing was lost by the refusal"
     assert train(SPEC, store, first, quiet)
-    assert rows(store) == rows(trained(tmp_path / "whole", first))
+    assert rows_of(store) == rows_of(trained(tmp_path / "whole", first))
 
 
 def test_a_run_is_not_lengthened_on_another_device(cuda, tmp_path):
@@ -136,4 +121,4 @@ def test_verify_names_a_device_that_is_not_here(device, tmp_path, capsys):
     store = trained(tmp_path, CPU)
     store.path(SPEC.key, ".json").write_text(dump_header(replace(header, finished=True)))
     assert main(["verify", str(store.path(SPEC.key, ".csv"))]) == 2
-    assert f"learnt on {device}, which cannot be used here" in capsys.readouterr().err
+    assert f"learned on {device}, which cannot be used here" in capsys.readouterr().err

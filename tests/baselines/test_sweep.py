@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,11 @@ import pytest
 from baselines.cli.sweep import seeds, task_names
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
+from explore_suite.installation import install_command
 from explore_suite.runs.format import read_header
 from explore_suite.runs.store import ResultStore
+from explore_suite.tasks import CLASSIC, ORIGINAL
+from tests.helpers.runs import wait_for
 
 FAST = ["--agents", "random", "--tasks", "GridWorld", "--seeds", "0-2", "--episodes", "2"]
 
@@ -30,7 +32,9 @@ def test_seeds_and_groups():
     assert task_names(["hallway", "GridWorld"]) == [
         "HallwayLocalOptimum", "HallwayAdversarial", "GridWorld",
     ]  # fmt: skip
-    assert len(task_names(["all", "grid"])) == 11 and len(task_names(["explore"])) == 4
+    assert len(task_names(["all", "grid"])) == 17 and len(task_names(["explore"])) == 4
+    assert task_names(["original"]) == list(ORIGINAL)
+    assert sorted(task_names(["classic"])) == sorted(CLASSIC)
 
 
 def test_more_seeds_than_anybody_runs_are_refused_before_they_are_listed():
@@ -81,9 +85,10 @@ def test_without_ray_the_message_says_what_to_install(tmp_path, capsys, monkeypa
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["sweep", *FAST, "--results", str(tmp_path), "--engine", "ray"]) == 2
     error = capsys.readouterr().err
-    assert "pip install 'explore-suite[ray]'" in error and error.count("\n") == 1
+    assert install_command("ray") in error and error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_started_is_named_and_stops_no_other(tmp_path):
     logs = tmp_path / ".logs" / "cpu" / "random" / "GridWorld-v0"
     (logs / "seed-001.log").mkdir(parents=True)
@@ -93,6 +98,7 @@ def test_a_run_that_cannot_be_started_is_named_and_stops_no_other(tmp_path):
     assert [run.header.seed for run in ResultStore(tmp_path).runs()] == [0, 2]
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_what_is_missing_and_only_that(tmp_path):
     first = sweep(*FAST, "--results", str(tmp_path))
     assert first.returncode == 0, first.stdout + first.stderr
@@ -104,6 +110,7 @@ def test_a_sweep_runs_what_is_missing_and_only_that(tmp_path):
     assert "3 finished, 0 to do" in again.stdout
 
 
+@pytest.mark.slow
 def test_dry_run_lists_and_runs_nothing(tmp_path):
     result = sweep(*FAST, "--results", str(tmp_path), "--dry-run")
     assert result.returncode == 0
@@ -111,6 +118,7 @@ def test_dry_run_lists_and_runs_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_variants_are_run_under_their_labels(tmp_path):
     arguments = ["--agents", "sac", "ddqn_bbe.pure", "ddqn", "--tasks", "GridWorld"]
     result = sweep(*arguments, "--episodes", "1", "--results", str(tmp_path))
@@ -120,6 +128,7 @@ def test_variants_are_run_under_their_labels(tmp_path):
     assert headers["ddqn_bbe.pure"].config["explore_only"] is True
 
 
+@pytest.mark.slow
 def test_failures_are_named_and_stop_no_other(tmp_path):
     """The paths of two runs are taken by a folder and by something that is no header."""
     task = Path("cpu", "random", "GridWorld-v0")
@@ -134,16 +143,14 @@ def test_failures_are_named_and_stop_no_other(tmp_path):
     assert read_header(tmp_path / task / "seed-000.json").finished
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_the_same_command_resumes(tmp_path):
     arguments = ["--agents", "sac", "--tasks", "HallwayLocalOptimum", "--episodes", "4"]
     command = [sys.executable, "-m", "explore_suite", "sweep", *arguments]
     command += ["--results", str(tmp_path)]
     csv = tmp_path / "cpu" / "sac" / "HallwayLocalOptimum-v0" / "seed-000.csv"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 180
-    while not (csv.exists() and csv.read_text().count("\n") > 1):
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.1)
+    wait_for(lambda: csv.exists() and csv.read_text().count("\n") > 1, process)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=180)
     assert process.returncode == 130 and "Run the same command again to resume" in output
@@ -154,6 +161,7 @@ def test_ctrl_c_saves_and_the_same_command_resumes(tmp_path):
     assert run.header.finished and len(run.rows) == 8
 
 
+@pytest.mark.slow
 def test_verify_finds_equal_runs_equal_and_others_different(tmp_path, capsys):
     arguments = ["--agent", "ddqn_deep", "--task", "GridWorld", "--episodes", "3"]
     assert main(["train", *arguments, "--results", str(tmp_path), "--config.hidden", "8",

@@ -17,13 +17,13 @@ from baselines.training.run import RunOptions, RunSpec, checkpoint_folder, train
 from explore_suite.errors import RunLockedError
 from explore_suite.python_process import python_command
 from explore_suite.runs.store import ResultStore
+from tests.helpers.runs import quiet, wait_for
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("explore_suite", "baselines", "analysis")
 FAST = ["--agents", "random", "--tasks", "GridWorld", "--seeds", "0-1", "--episodes", "2"]
 LONG = ["--agents", "random", "--tasks", "HallwayLocalOptimum", "--episodes", "100000"]
 LONG_SPEC = RunSpec.of("random", "HallwayLocalOptimum", 0, "cpu", 100_000)
-WAIT = 180.0  # seconds until a test gives up
 
 
 def command(*arguments):
@@ -39,17 +39,11 @@ def sweep(*arguments, cwd=None):
     )  # fmt: skip
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def finish(spec, store):
-    assert train(spec, store, RunOptions(), lambda trainer, rows: None)
+    assert train(spec, store, RunOptions(), quiet)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", ["baselines/__init__.py", "analysis.py", "torch.py"])
 def test_code_in_the_working_directory_is_not_run(tmp_path, hostile):
     path = tmp_path / hostile
@@ -60,6 +54,7 @@ def test_code_in_the_working_directory_is_not_run(tmp_path, hostile):
     assert len(list(ResultStore(tmp_path / "runs").runs())) == 2
 
 
+@pytest.mark.slow
 def test_inside_another_checkout_the_code_of_the_sweep_is_run(tmp_path):
     """The other checkout would leave a mark."""
     for package in PACKAGES:
@@ -92,6 +87,7 @@ def test_every_python_process_is_started_so():
     assert found == ["python_process.py"]
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_writes_is_no_failure(tmp_path):
     store = ResultStore(tmp_path)
     with store.open(RunSpec.of("random", "GridWorld", 1, "cpu", 2).header(1)):
@@ -105,6 +101,7 @@ def test_a_run_that_another_process_writes_is_no_failure(tmp_path):
     assert [run.header.finished for run in store.runs()] == [True, True]
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_finished_meanwhile_is_no_failure(tmp_path):
     store, spec = ResultStore(tmp_path), RunSpec.of("random", "GridWorld", 0, "cpu", 2)
     cell = cell_of(spec, store)
@@ -117,6 +114,7 @@ def test_a_run_that_another_process_finished_meanwhile_is_no_failure(tmp_path):
     assert store.path(spec.key, ".csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_damaged_run_is_not_done_and_says_why(tmp_path):
     store = ResultStore(tmp_path)
     specs = [RunSpec.of("random", "GridWorld", seed, "cpu", 2) for seed in (0, 1)]
@@ -130,6 +128,7 @@ def test_a_damaged_run_is_not_done_and_says_why(tmp_path):
     assert f"{path}: has 2 rows of 4" in why and "--overwrite runs it again" in why
 
 
+@pytest.mark.slow
 def test_a_cell_whose_store_is_removed_says_so(tmp_path):
     """Its log is removed, too."""
     root = tmp_path / "runs"
@@ -144,6 +143,7 @@ def test_a_cell_whose_store_is_removed_says_so(tmp_path):
     assert "was removed, moved or replaced" in cell.why or "No such file" in cell.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 0.5, 1.5])
 def test_a_run_that_is_stopped_while_it_starts_leaves_no_traceback(tmp_path, seconds):
     store = ResultStore(tmp_path)
@@ -165,6 +165,7 @@ def is_free(store):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
 def test_the_runs_of_a_killed_sweep_save_themselves_and_end(tmp_path, number):
     """Killed outright, or by a terminal that is closed."""

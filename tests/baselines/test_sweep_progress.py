@@ -62,6 +62,7 @@ def test_a_line_is_printed_when_a_run_starts_or_ends(capsys):
     assert capsys.readouterr().out == "0 running, 0 done, 1 failed, 1 waiting\n"
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_live_table(tmp_path):
     """A long-running cell is seen to advance, and the last frame has all done."""
     ours, theirs = pty.openpty()

@@ -16,10 +16,14 @@ import pytest
 
 from explore_suite.__main__ import main
 from explore_suite.runs.store import ResultStore
+from tests.helpers.runs import wait_for
 
-pytestmark = pytest.mark.skipif(
-    find_spec("ray") is None, reason="needs Ray: pip install 'explore-suite[ray]'"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("ray") is None, reason="needs Ray: pip install 'explore-suite[ray]'"
+    ),
+]
 
 EPISODES = 3
 CELLS = ["--agents", "sac", "--tasks", "HallwayLocalOptimum", "--episodes", str(EPISODES)]
@@ -31,7 +35,8 @@ from baselines.sweep import ray as sweep_ray
 from explore_suite.__main__ import main
 start = sweep_ray.RayEngine.start
 def start_unshared(engine, cell):
-    engine._token.unlink(missing_ok=True)
+    for token in engine.store.root.glob(".sweep-*"):
+        token.unlink()
     start(engine, cell)
 sweep_ray.RayEngine.start = start_unshared
 sys.exit(main(sys.argv[1:]))
@@ -119,13 +124,6 @@ def begin(cluster, store, *arguments, script=None):
         "--engine", "ray", "--address", cluster.address, "--checkpoint-minutes", "0", *arguments,
     ]  # fmt: skip
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=cluster.environ)
-
-
-def wait_for(condition, process, seconds=180):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
 
 
 def begun(folder, seed):

@@ -15,6 +15,7 @@ from baselines.training.run import RunOptions, RunSpec, train
 from explore_suite.__main__ import main
 from explore_suite.runs.format import dump_header, read_header
 from explore_suite.runs.store import ResultStore
+from tests.helpers.runs import quiet
 
 SPEC = RunSpec.of("random", "GridWorld", 0, "cpu", 3)
 OTHER = {"capability": "ABACUS", "blas": "beads 1.0"}
@@ -24,7 +25,7 @@ OTHER = {"capability": "ABACUS", "blas": "beads 1.0"}
 def trained(tmp_path_factory):
     """The folder of a finished run, not to be changed."""
     store = ResultStore(tmp_path_factory.mktemp("store"))
-    assert train(SPEC, store, RunOptions(), lambda trainer, rows: None)
+    assert train(SPEC, store, RunOptions(), quiet)
     return store.path(SPEC.key, ".csv").parent
 
 

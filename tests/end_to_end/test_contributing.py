@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
 from baselines.agents.sac import SAC
 from baselines.settings import bounds, resolve
 from explore_suite.tasks import lookup
 from tests.helpers.small_agents import SMALL_SAC, episodes, task_of
+
+pytestmark = pytest.mark.slow
 
 TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
 

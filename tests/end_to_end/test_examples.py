@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,18 @@ from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import lookup
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
-FEW_UPDATES = {"sb3_sac": ["--updates", "2"]}
+FEW_UPDATES = dict.fromkeys(["sb3_sac", "sbx_crossq"], ["--updates", "2"])
+# SBX brings JAX, several hundred megabytes that no other test needs: it stays in the extra `bench`.
+NEEDS = {"sbx_crossq": "sbx"}
 EPISODES = 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_writes_a_finished_run(path, tmp_path):
+    library = NEEDS.get(path.stem)
+    if library and find_spec(library) is None:
+        pytest.skip(f"needs {library}, of the extra `bench`")
     arguments = ["--task", "HallwayLocalOptimum", "--seed", "3", "--episodes", str(EPISODES)]
     arguments += ["--results", "runs", *FEW_UPDATES.get(path.stem, [])]
     result = subprocess.run(

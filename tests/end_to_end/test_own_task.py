@@ -65,6 +65,7 @@ def command(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_task_of_ones_own_goes_through_every_command(command, tmp_path):
     assert TASK in command("list")
     runs = ["--results", "runs"]

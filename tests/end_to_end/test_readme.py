@@ -7,18 +7,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from baselines import AGENTS
+from baselines.settings import VARIANTS, algorithm
 from explore_suite.cli.list import best
+from explore_suite.runs.store import ResultStore
+from tests.helpers.markdown_files import ROOT, blocks, run_python
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
-
-
-def blocks(language):
-    """Fenced blocks of one language, in order."""
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-
-
-COMMANDS = [line.split("#")[0].strip() for block in blocks("bash") for line in block.splitlines()]
+PATH = ROOT / "README.md"
+README = PATH.read_text()
+COMMANDS = [
+    line.split("#")[0].strip() for block in blocks(PATH, "bash") for line in block.code.splitlines()
+]
 RECURSIVE = ("make test",)  # is what runs this very test
 
 
@@ -29,6 +30,7 @@ def test_the_two_commands_come_first():
 ACTIVATE = "source .venv/bin/activate"
 
 
+@pytest.mark.slow
 def test_commands_run_in_order(tmp_path):
     """In one folder, as a reader would; after the activation in a shell that has been activated."""
     (tmp_path / ".venv").symlink_to(Path(sys.prefix))
@@ -57,7 +59,7 @@ def check_demo(folder, told):
     assert f"Open {folder}/page.html" in told
     assert re.search(r"SAC\+DEEP \(fast targets\) .* cpu +[0-9]+ no interval", told)
     page = (folder / "page.html").read_text()
-    assert "<p>A shorter HallwayLocalOptimum for a look in minutes" in page
+    assert "<p>Steer a point along a short corridor, for a look in minutes" in page
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
     lines = data["charts"]["chart-HallwayShort-"]["lines"]
     assert all("(fast targets)" in line["name"] for line in lines) and len(lines) == 2
@@ -67,13 +69,17 @@ def check_demo(folder, told):
     assert share["sac_deep.fast"] > share["sac.fast"] > 0
 
 
-def test_python_blocks_run_in_order():
-    scope = {}
-    for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), scope)  # noqa: S102
-    assert scope["truncated"] and scope["coverage"].fraction > 0
-    assert scope["evaluation"].phase == "eval"
-    assert scope["env"].finished
+@pytest.mark.slow
+def test_each_python_block_runs_alone(tmp_path):
+    """Each in a process of its own, in one folder: of others they use nothing but the files."""
+    use, catalogue, train, own, table = blocks(PATH, "python")
+    assert "caught the ball: False" in run_python(use.code, tmp_path)
+    assert "0.25% of the ball's places visited" in run_python(catalogue.code, tmp_path)
+    assert re.match(r"1 \S+ \S+ \d+\.\d%\n", run_python(train.code, tmp_path))
+    run_python(own.code, tmp_path)
+    (run,) = ResultStore(tmp_path / "demo" / "runs").runs()
+    assert run.header.finished and run.header.agent == "my-method"
+    assert re.search(r"GridWorld +my-method +0\.0", run_python(table.code, tmp_path))
 
 
 def test_every_picture_exists():
@@ -86,6 +92,21 @@ def test_every_picture_exists():
 def test_task_table_agrees_with_the_catalogue(spec):
     row = next(line for line in README.splitlines() if f"| `{spec.name}` |" in line)
     assert spec.summary in row and f"{spec.random_return:.1f} / {best(spec)}" in row
+
+
+def test_every_agent_has_a_row():
+    rows = [line.split("|")[1] for line in README.splitlines() if "| `baselines/agents/" in line]
+    assert {label for row in rows for label in re.findall(r"`(\w+)`", row)} == set(AGENTS)
+
+
+def test_the_page_of_methods_names_every_sac_agent_and_no_other():
+    page = (ROOT / "docs" / "methods.md").read_text().split("## Which part")[0]
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    labels = [label for cell in cells for label in re.findall(r"`([\w.]+)`", cell)]
+    assert set(labels) <= {*AGENTS, *VARIANTS}
+    assert {algorithm(label) for label in labels} == {
+        name for name, agent in AGENTS.items() if agent.family == "sac"
+    }
 
 
 def test_make_test_is_a_target():

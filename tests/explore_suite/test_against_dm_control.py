@@ -13,6 +13,10 @@ UPSTREAM = {
     "ReacherHard": ("reacher", "hard"),
     "FingerTurnHard": ("finger", "turn_hard"),
     "WalkerWalk": ("walker", "walk"),
+    "CartpoleSwingup": ("cartpole", "swingup"),
+    "CartpoleSwingupSparse": ("cartpole", "swingup_sparse"),
+    "PendulumSwingup": ("pendulum", "swingup"),
+    "CheetahRun": ("cheetah", "run"),
 }
 STEPS = 1000
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -28,6 +32,7 @@ def observe(env):
     return flat(env.unwrapped.task.get_observation(env.unwrapped.physics))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UPSTREAM)
 @pytest.mark.parametrize("seed", [0, 12345])
 def test_originals_equal_dm_control_bit_for_bit(make, name, seed):
@@ -47,9 +52,19 @@ def test_originals_equal_dm_control_bit_for_bit(make, name, seed):
         assert truncated == timestep.last() == (step == STEPS - 1)
 
 
-@pytest.mark.parametrize(
-    "name", ["BallInCupExplore", "FingerExplore", "WalkerExplore", "ReacherExplore"]
-)
+VARIANTS = {  # by name: what the variant pays where its original pays r; None if that is not enough
+    "BallInCupExplore": lambda r: r,
+    "FingerExplore": lambda r: r,
+    "WalkerExplore": None,
+    "ReacherExplore": lambda r: r,
+    "CartpoleSwingupSparse": None,  # dm_control's own
+    "PendulumExplore": lambda r: r,
+    "CheetahRunSparse": lambda r: r if r >= 0.25 else 0.0,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VARIANTS)
 def test_explore_variants_move_as_their_originals(make, name):
     """From one physical state, with one model, both give the same observations for 1000 steps."""
     ours, original = make(lookup(name)), make(lookup(lookup(name).partner))
@@ -68,13 +83,13 @@ def test_explore_variants_move_as_their_originals(make, name):
     actions = rng.uniform(-1, 1, (STEPS, lookup(name).action_dim))
     _, solution_actions = solution(lookup(name))
     actions[: len(solution_actions)] = solution_actions
-    total = 0.0
+    total, pay = 0.0, VARIANTS[name]
     for action in actions:
         _, reward, *_ = ours.step(action)
         _, original_reward, *_ = original.step(action)
         np.testing.assert_array_equal(observe(ours), observe(original))
-        if name != "WalkerExplore":
-            assert reward == original_reward
+        if pay is not None:
+            assert reward == pay(original_reward)
         total += reward
     assert total > 1, "no step was paid, so rewards were not compared"
 
@@ -104,6 +119,7 @@ def test_reacher_shoulder_limit_equals_a_limit_in_the_xml(make):
         np.testing.assert_array_equal(observe(ours), flat(theirs.step(action).observation))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "move"),
     [("WalkerWalk", lambda v: min(max(v, 0.0), 1.0)), ("WalkerExplore", lambda v: float(v >= 1))],
@@ -124,6 +140,54 @@ def test_walkers_are_paid_by_the_equation_of_their_docstring(name, move, make):
             assert reward == pytest.approx(stand * (5 * move(v) + 1) / 6, rel=1e-9)
             moves.add(move(v))
     assert {0.0, 1.0} <= moves, "no step was fast enough to test the paid part"
+
+
+def test_the_cartpole_is_paid_by_the_equation_of_its_docstring(make):
+    env = make(lookup("CartpoleSwingup"))
+    physics = env.unwrapped.physics
+    best = 0.0
+    env.reset(seed=solution(lookup("CartpoleSwingup"))[0])
+    for action in solution(lookup("CartpoleSwingup"))[1]:
+        _, reward, *_ = env.step(action)
+        (x, a), (_, w), (u,) = physics.data.qpos, physics.data.qvel, np.clip(action, -1, 1)
+        upright, centered = (1 + np.cos(a)) / 2, (1 + 0.1 ** ((x / 2) ** 2)) / 2
+        small_control, small_velocity = (4 + 1 - u**2) / 5, (1 + 0.1 ** ((w / 5) ** 2)) / 2
+        expected = upright * centered * small_control * small_velocity
+        assert reward == pytest.approx(expected, rel=1e-9)
+        best = max(best, reward)
+    assert best > 0.5, "the pole never stood"
+
+
+def test_the_cheetah_is_paid_by_its_speed(make):
+    for name in ("CheetahRun", "CheetahRunSparse"):
+        env, paid = make(lookup(name)), set()
+        env.reset(seed=solution(lookup(name))[0])
+        for action in solution(lookup(name))[1]:
+            _, reward, *_ = env.step(action)
+            v = env.unwrapped.physics.named.data.sensordata["torso_subtreelinvel"][0]
+            full = min(max(v / 10, 0.0), 1.0)
+            none = name == "CheetahRunSparse" and full < 0.25
+            assert reward == pytest.approx(0.0 if none else full, abs=1e-9)
+            paid.add((full > 0, full >= 0.25))
+        assert paid == {(False, False), (True, False), (True, True)}
+
+
+def test_a_success_on_the_cartpole_is_what_its_sparse_twin_pays(make):
+    dense, sparse = make(lookup("CartpoleSwingup")), make(lookup("CartpoleSwingupSparse"))
+    dense.reset(seed=0), sparse.reset(seed=0)
+    seen = set()
+    for action in solution(lookup("CartpoleSwingup"))[1]:
+        success = dense.step(action)[4]["success"]
+        assert sparse.step(action)[1] == float(success)
+        seen.add(success)
+    assert seen == {True, False}
+
+
+def test_the_cheetah_is_built_without_a_warning_and_others_are_still_heard(make, caplog):
+    make(lookup("CheetahRun"))
+    assert caplog.records == []
+    suite.load("cheetah", "run")
+    assert any("settotalmass" in record.getMessage() for record in caplog.records)
 
 
 def test_finger_starts_outside_its_limit_and_is_thrown_back(make):

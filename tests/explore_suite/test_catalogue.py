@@ -14,6 +14,9 @@ from explore_suite import TASKS, UnknownTaskError, fingerprint, lookup, register
 from explore_suite.errors import UserError
 from explore_suite.tasks import (
     BENCHMARK,
+    CLASSIC,
+    CLASSIC_EXPLORE,
+    CLASSIC_ORIGINAL,
     CONTROL,
     EXPLORE,
     GRID,
@@ -23,15 +26,29 @@ from explore_suite.tasks import (
 )
 
 
+def paired(originals, variants):
+    """Each original, and its variant after it."""
+    return [task for pair in zip(originals, variants, strict=True) for task in pair]
+
+
 def test_the_benchmark_is_frozen():
     """Claims, figures, ranked sections and submissions speak of these tasks, in this order."""
     assert ORIGINAL == ("BallInCupCatch", "ReacherHard", "FingerTurnHard", "WalkerWalk")
     assert EXPLORE == ("BallInCupExplore", "ReacherExplore", "FingerExplore", "WalkerExplore")
     assert CONTROL == ORIGINAL + EXPLORE
     assert HALLWAYS == ("HallwayLocalOptimum", "HallwayAdversarial") and GRID == ("GridWorld",)
-    pairs = [task for pair in zip(ORIGINAL, EXPLORE, strict=True) for task in pair]
-    assert list(BENCHMARK) == [f"ExploreSuite/{name}-v0" for name in (*pairs, *HALLWAYS, *GRID)]
+    assert CLASSIC_ORIGINAL == ("CartpoleSwingup", "PendulumSwingup", "CheetahRun")
+    assert CLASSIC_EXPLORE == ("CartpoleSwingupSparse", "PendulumExplore", "CheetahRunSparse")
+    assert CLASSIC == CLASSIC_ORIGINAL + CLASSIC_EXPLORE
+    names = [*paired(ORIGINAL, EXPLORE), *HALLWAYS, *GRID]
+    names += paired(CLASSIC_ORIGINAL, CLASSIC_EXPLORE)
+    assert list(BENCHMARK) == [f"ExploreSuite/{name}-v0" for name in names]
     assert BENCHMARK.items() <= TASKS.items()
+
+
+def test_a_summary_can_be_read_without_that_of_another_task(spec):
+    assert not re.search(r"\bsame\b", spec.summary)
+    assert not any(other.name in spec.summary for other in TASKS.values())
 
 
 def test_registering_twice_is_harmless_and_another_task_of_the_same_name_is_refused(recwarn):
@@ -54,12 +71,13 @@ def test_control_step_and_frame_rate_are_the_physics_own(spec, make):
     if spec.discrete:
         assert spec.control_step == 0.0
         return
-    assert env.unwrapped._env.control_timestep() == pytest.approx(spec.control_step)
+    simulation = env.unwrapped.build(**gymnasium.spec(spec.id).kwargs)
+    assert simulation.control_timestep() == pytest.approx(spec.control_step)
     assert env.metadata["render_fps"] == round(1 / spec.control_step)
 
 
 def test_observation_names_follow_the_keys_of_the_task(suite_spec, make):
-    observed = make(suite_spec).unwrapped._env.observation_spec()
+    observed = make(suite_spec).unwrapped.build().observation_spec()
     keys = [key for key, array in observed.items() for _ in range(int(np.prod(array.shape)))]
     assert [name.split(".")[0] for name in suite_spec.obs_names] == keys
 
@@ -67,7 +85,12 @@ def test_observation_names_follow_the_keys_of_the_task(suite_spec, make):
 def test_partners_name_each_other(suite_spec):
     partner = lookup(suite_spec.partner)
     assert partner.partner == suite_spec.name
-    assert {suite_spec.group, partner.group} == {"explore", "original"}
+    if suite_spec.name in CLASSIC:
+        assert {suite_spec.group, partner.group} == {"classic"}
+    else:
+        assert {suite_spec.group, partner.group} == {"explore", "original"}
+    originals = {*ORIGINAL, *CLASSIC_ORIGINAL}
+    assert (suite_spec.name in originals) != (partner.name in originals)
     assert partner.features == suite_spec.features
 
 
@@ -99,8 +122,10 @@ def test_class_docstring_is_the_specification(spec, make):
     sizes = re.search(r"Observation \((\d+)\)", text)
     if sizes:
         assert int(sizes.group(1)) == spec.obs_dim
-    if spec.name in EXPLORE:
+    if spec.name in (*EXPLORE, "PendulumExplore", "CheetahRunSparse"):
         assert "Difference from upstream" in text
+    elif spec.name in CONTROL + CLASSIC:
+        assert re.search(r"dm_control's `\w+ \w+`", text)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +184,7 @@ class Altered(gymnasium.Wrapper):
         return obs, reward, terminated, truncated, info
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["start", "dynamics", "reward", "success"])
 def test_fingerprint_sees_every_kind_of_change(spec, change, monkeypatch):
     make = gymnasium.make
@@ -170,6 +196,8 @@ REWARD_CHANGES = {  # what the fingerprint must notice of a reward's shape
     "ReacherExplore": ("explore_suite.envs.reacher._TARGET_RADIUS", 0.05),
     "FingerExplore": ("explore_suite.envs.finger._TARGET_RADIUS", 0.07),
     "WalkerExplore": ("explore_suite.envs.walker._WALK_SPEED", 2.0),
+    "CartpoleSwingup": ("explore_suite.envs.cartpole._LEAST_COSINE", 0.98),
+    "CheetahRunSparse": ("explore_suite.envs.cheetah.LEAST_PAY", 0.3),
 }
 
 
@@ -188,6 +216,7 @@ def test_fingerprint_does_not_depend_on_how_numpy_prints():
         np.set_printoptions(**before)
 
 
+@pytest.mark.slow
 def test_import_is_light():
     """No MuJoCo, no torch, no pandas; and quick, in the best of five tries."""
     code = (
@@ -205,6 +234,7 @@ def test_import_is_light():
     assert min(float(run.split()[0]) for run in runs) < 0.3
 
 
+@pytest.mark.slow
 def test_a_back_end_that_does_not_load_is_one_clear_error():
     code = "import gymnasium, explore_suite; gymnasium.make('ExploreSuite/ReacherHard-v0')"
     run = subprocess.run(
@@ -216,6 +246,7 @@ def test_a_back_end_that_does_not_load_is_one_clear_error():
     )
 
 
+@pytest.mark.slow
 def test_training_never_touches_opengl():
     code = (
         "import sys, warnings; warnings.simplefilter('error'); import gymnasium, explore_suite\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explore_suite import Coverage
-from explore_suite.tasks import CONTROL, GRID, HALLWAYS, TASKS, lookup
+from explore_suite.tasks import CLASSIC, CONTROL, GRID, HALLWAYS, TASKS, lookup
 from explore_suite.tools.measure import solution
 
 
@@ -45,10 +45,13 @@ PROJECTED = {  # the observation elements that each projection reads
     "Walker": ["height", "orientations.torso_xx", "orientations.torso_xz"],
     "Hallway": ["position.x", "position.y"],
     "GridWorld": ["row", "column"],
+    "Cartpole": ["position.cart", "position.pole_cos", "position.pole_sin"],
+    "Pendulum": ["orientation.cos", "orientation.sin", "velocity"],
+    "Cheetah": ["velocity.root_x", "position.root_y"],
 }
 
 
-@pytest.mark.parametrize("name", [*CONTROL, *HALLWAYS, "HallwayShort", *GRID])
+@pytest.mark.parametrize("name", [*CONTROL, *HALLWAYS, "HallwayShort", *GRID, *CLASSIC])
 def test_projections_read_what_they_say(name):
     """Changing an element changes the projection exactly if it is one of those named."""
     spec, project = lookup(name), Coverage(name).project
@@ -62,6 +65,7 @@ def test_projections_read_what_they_say(name):
     assert sorted(read) == sorted(expected)
 
 
+@pytest.mark.slow
 def test_ranges_hold_nearly_everything_that_is_visited(suite_spec, make):
     env = make(suite_spec)
     coverage, rng, rows = Coverage(suite_spec.name), np.random.default_rng(0), []
@@ -100,6 +104,20 @@ def test_the_shoulder_is_an_angle():
     assert coverage.fraction == 1 / coverage.visits.size
 
 
+@pytest.mark.parametrize(
+    ("name", "observe", "axis"),
+    [("CartpoleSwingup", lambda a: [0, np.cos(a), np.sin(a), 0, 0], 1),
+     ("PendulumSwingup", lambda a: [np.cos(a), np.sin(a), 0], 0),
+     ("CheetahRun", lambda a: [0, a, *[0] * 15], 1)],
+)  # fmt: skip
+def test_poles_and_the_pitch_of_a_cheetah_are_angles(name, observe, axis):
+    project = Coverage(name).project
+    for turns in (-1, 0, 2):
+        for angle in (-3.0, -0.5, 0.0, 1.0, 3.0):
+            found = project(observe(angle + 2 * np.pi * turns))
+            assert found[axis] == pytest.approx(angle, abs=1e-9)
+
+
 def test_state_round_trip(spec, make):
     env = make(spec)
     first, second = Coverage(spec.id), Coverage(spec.id)
@@ -112,8 +130,9 @@ def test_state_round_trip(spec, make):
     assert first.fraction == second.fraction
 
 
+@pytest.mark.slow
 def test_cheap_beside_an_environment_step(suite_spec, make):
-    """Under 5 % of a step, in the best of several interleaved rounds."""
+    """Under 5 % of a step in the tasks of the paper, under 10 % in the quicker classic ones."""
     env = make(suite_spec)
     coverage = Coverage(suite_spec.name)
     env.reset(seed=0)
@@ -130,7 +149,7 @@ def test_cheap_beside_an_environment_step(suite_spec, make):
         for row in obs:
             coverage.add(row)
         ratios.append((time.perf_counter() - middle) / (middle - start))
-    assert min(ratios) < 0.05
+    assert min(ratios) < (0.1 if suite_spec.group == "classic" else 0.05)  # the best round
 
 
 def test_unknown_task_is_named():

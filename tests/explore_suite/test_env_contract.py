@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 from explore_suite import TASKS
-from explore_suite.tasks import CONTROL
+from explore_suite.tasks import CLASSIC, CONTROL
 
 
 def rollout(env, seed, steps=30):
@@ -31,6 +31,7 @@ def draw(space, rng):
     return rng.uniform(space.low, space.high).astype(np.float32)
 
 
+@pytest.mark.slow
 def test_both_checkers_pass_without_a_warning(spec, make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -48,6 +49,7 @@ def test_spaces_are_those_of_the_catalogue(spec, make):
         assert env.action_space == gymnasium.spaces.Box(-1, 1, (spec.action_dim,), np.float32)
 
 
+@pytest.mark.slow
 def test_time_limit_is_the_only_clock(spec, make):
     env = make(spec)
     env.reset(seed=0)
@@ -66,7 +68,7 @@ def test_one_seed_repeats_and_two_differ(spec, make):
     first, second = make(spec), make(spec)
     np.testing.assert_array_equal(rollout(first, 3), rollout(second, 3))
     np.testing.assert_array_equal(rollout(first, 3), rollout(first, 3))
-    if spec.name in CONTROL:
+    if spec.name in CONTROL + CLASSIC:
         assert not np.array_equal(first.reset(seed=3)[0], first.reset(seed=4)[0])
         assert not np.array_equal(first.reset()[0], first.reset()[0])
 
@@ -93,6 +95,7 @@ def test_vector_envs_seed_each_copy(mode):
             np.testing.assert_array_equal(row, single.reset(seed=seed)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_every_task_runs_vectorised(spec, mode):
     envs = gymnasium.make_vec(spec.id, num_envs=2, vectorization_mode=mode)
@@ -153,6 +156,7 @@ BAD_ACTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", BAD_ACTIONS)
 def test_bad_actions_raise_and_leave_the_state_alone(spec, make, bad):
     action = BAD_ACTIONS[bad](spec.action_dim)

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import UTC, date, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -167,6 +168,7 @@ explore_suite.record("GridWorld", "mine", 0).close()
 """
 
 
+@pytest.mark.slow
 def test_a_recorded_run_lies_in_runs_and_names_the_scripts_commit(script):
     path, _ = script
     path.write_text(RECORD)
@@ -178,3 +180,9 @@ def test_a_recorded_run_lies_in_runs_and_names_the_scripts_commit(script):
         assert json.loads(header.read_text())["code"] == {"commit": commit, "dirty": dirty}
         assert run.stderr.count("uncommitted changes") == dirty
         path.write_text(RECORD + "# changed")
+
+
+def test_a_run_says_the_day_on_which_it_began():
+    before = datetime.now(UTC).date()
+    day = date.fromisoformat(provenance.provenance("HallwayLocalOptimum")["date"])
+    assert before <= day <= datetime.now(UTC).date()

@@ -9,7 +9,11 @@ from explore_suite.tasks import BENCHMARK, lookup
 from explore_suite.tools.find_solutions import SOLUTIONS
 from explore_suite.tools.measure import random_returns
 
-SPARSE_EXPLORE = ("BallInCupExplore", "ReacherExplore", "FingerExplore")
+pytestmark = pytest.mark.slow
+
+SPARSE_EXPLORE = ("BallInCupExplore", "ReacherExplore", "FingerExplore", "CartpoleSwingupSparse",
+                  "PendulumExplore")  # fmt: skip
+SHAPED = ("WalkerWalk", "WalkerExplore", "CartpoleSwingup", "CheetahRun", "CheetahRunSparse")
 HALLWAYS = ("HallwayLocalOptimum", "HallwayAdversarial", "HallwayShort")
 FOUND = json.loads(SOLUTIONS.read_text())
 
@@ -107,6 +111,13 @@ def _solved(physics, name):
     if name.startswith("Finger"):
         tip, target = (physics.named.data.site_xpos[site, ["x", "z"]] for site in ("tip", "target"))
         return bool(np.linalg.norm(tip - target) <= 0.03)
+    if name.startswith("Cartpole"):
+        cart, pole = physics.named.data.qpos[["slider", "hinge_1"]]
+        return bool(abs(cart) <= 0.25 and np.cos(pole) >= 0.995)
+    if name.startswith("Pendulum"):
+        return bool(np.cos(physics.named.data.qpos["hinge"][0]) >= np.cos(np.deg2rad(8)))
+    if name.startswith("Cheetah"):
+        return bool(physics.named.data.sensordata["torso_subtreelinvel"][0] >= 2.5)
     speed = physics.named.data.sensordata["torso_subtreelinvel"][0]
     return bool(physics.named.data.xpos["torso", "z"] >= 1.2 and speed >= 1.0)
 
@@ -119,7 +130,7 @@ def test_success_is_the_goal_condition(suite_spec, make):
     for action in np.repeat(solution["knots"], solution["hold"], axis=0):
         _, reward, _, _, info = env.step(action)
         assert info["success"] == _solved(env.unwrapped.physics, suite_spec.name)
-        if not suite_spec.name.startswith("Walker"):
+        if suite_spec.name not in SHAPED:
             assert reward == float(info["success"])
         seen.add(info["success"])
     assert seen == {True, False}
@@ -144,6 +155,7 @@ def test_no_start_is_rewarded_in_the_sparse_explore_tasks(make, name):
         assert info["success"] is False
 
 
+@pytest.mark.slow
 def test_fallen_walkers_are_paid_next_to_nothing(make):
     """About .02 at the start; a few are still falling upright."""
     env = make(lookup("WalkerExplore"))
@@ -154,6 +166,7 @@ def test_fallen_walkers_are_paid_next_to_nothing(make):
     assert np.median(pay) < 0.05
 
 
+@pytest.mark.slow
 def test_stored_random_returns_are_reproduced():
     assert random_returns(lookup("GridWorld"))["mean"] == lookup("GridWorld").random_return
     measured_again = random_returns(lookup("HallwayAdversarial"))["mean"]
@@ -164,5 +177,6 @@ def test_random_actions_hardly_ever_find_the_sparse_rewards():
     """What makes the explore tasks hard: measured over 100 episodes, stored with the catalogue."""
     for spec in BENCHMARK.values():
         assert 0 <= spec.random_return < 0.11 * spec.best_return
-    for name in ("BallInCupExplore", "ReacherExplore", "GridWorld"):
+    sparse = ("BallInCupExplore", "ReacherExplore", "GridWorld")
+    for name in (*sparse, "CartpoleSwingupSparse", "PendulumExplore", "CheetahRunSparse"):
         assert lookup(name).random_return < 2

@@ -48,6 +48,7 @@ def files(folder):
     return [row[:-1] for row in run.rows], run.header.traces
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["GridWorld", "HallwayLocalOptimum"])
 @pytest.mark.parametrize("complete", [0, 1, 3])
 def test_a_resumed_run_equals_an_undisturbed_one(task, complete, tmp_path):

@@ -63,6 +63,7 @@ def play(env, action=None, **reset):
     return obs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "task"), [("sac", HALLWAY), ("ddqn", GRID), ("random", REACHER)])
 def test_rows_are_those_of_the_suites_own_runner(name, task, tmp_path):
     values = {"sac": SMALL | {"seed_updates": 0}, "random": {}}.get(name, SMALL)
@@ -89,6 +90,7 @@ def test_rows_are_those_of_the_suites_own_runner(name, task, tmp_path):
     assert rows_of(tmp_path) == theirs
 
 
+@pytest.mark.slow
 def test_every_episode_starts_as_the_runs_seed_says(tmp_path, make):
     env, plain = recorded(tmp_path, REACHER), make(REACHER)
     for phase, number, recorded_env in [

@@ -28,6 +28,7 @@ def assert_uniform(sample, low, high):
     assert stats.kstest(sample, stats.uniform(low, high - low).cdf).pvalue > SIGNIFICANCE
 
 
+@pytest.mark.slow
 def test_reacher_arm_right_target_left(make):
     rows = starts(
         make,
@@ -43,6 +44,7 @@ def test_reacher_arm_right_target_left(make):
     assert 0.45 < (shoulder < 0).mean() < 0.55  # half of the starts violate the limit, as published
 
 
+@pytest.mark.slow
 def test_finger_away_spinner_down_target_up(make):
     def read(physics):
         target = physics.named.model.site_pos["target", ["x", "z"]]
@@ -57,6 +59,7 @@ def test_finger_away_spinner_down_target_up(make):
     np.testing.assert_allclose(np.hypot(x, z), 0.13, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_ball_hangs_below_the_cup(make):
     rows = starts(make, "BallInCupExplore", lambda physics: physics.data.qpos.copy())
     assert (rows[:, :2] == 0).all()
@@ -84,6 +87,7 @@ def _hanging_balls(wanted):
     return np.array(kept), 1 - wanted / draws
 
 
+@pytest.mark.slow
 def test_walker_lies_on_the_ground(make):
     def read(physics):
         return [physics.torso_height(), physics.torso_upright(), abs(physics.data.qvel).max()]
@@ -109,6 +113,14 @@ def _fallen_walkers(resets):
             env.step(np.zeros(6))
         rows.append([env.physics.torso_height(), env.physics.torso_upright()])
     return np.array(rows)
+
+
+def test_pendulum_hangs_at_rest(make):
+    angle, speed = starts(
+        make, "PendulumExplore", lambda physics: [*physics.data.qpos, *physics.data.qvel]
+    ).T
+    assert_uniform(angle, np.pi - 0.01, np.pi + 0.01)
+    assert (speed == 0).all()
 
 
 def test_hallway_and_grid_always_start_in_the_corner(make):

@@ -48,6 +48,7 @@ def _write(root, seed, barrier):
             assert str(error).endswith("is being written by another process")
 
 
+@pytest.mark.slow
 def test_eight_processes_write_to_one_store_while_another_reads(tmp_path):
     store, barrier = ResultStore(tmp_path), spawn.Barrier(WRITERS)
     writers = [
@@ -67,6 +68,7 @@ def test_eight_processes_write_to_one_store_while_another_reads(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".lock", ".tmp")]
 
 
+@pytest.mark.slow
 def test_a_thousand_runs_are_read_in_two_seconds(tmp_path):
     store = ResultStore(tmp_path)
     text = "".join(",".join(map(str, row)) + "\n" for row in [COLUMNS, *ROWS])
@@ -155,6 +157,7 @@ def undisturbed(tmp_path_factory):
     return rows_without_seconds(root, finished=True)
 
 
+@pytest.mark.slow
 def test_a_row_that_finds_no_room_ends_the_run_in_one_line(tmp_path, undisturbed):
     """A file may not grow beyond 2 kB here: the honest way to a write that fails, for any user."""
     store, train = str(tmp_path / "runs"), [*COMMAND.split(), *TRAIN]
@@ -169,6 +172,7 @@ def test_a_row_that_finds_no_room_ends_the_run_in_one_line(tmp_path, undisturbed
     assert rows_without_seconds(store, finished=True) == undisturbed
 
 
+@pytest.mark.slow
 @mounts
 def test_a_full_disk_ends_the_run_in_one_line_and_it_goes_on_with_room(tmp_path, undisturbed):
     """Room for a CSV but no header; for both but no second page of rows; for everything."""
@@ -200,6 +204,7 @@ LEARN = (
 )
 
 
+@pytest.mark.slow
 @mounts
 def test_a_checkpoint_that_finds_no_room_costs_nothing_that_was_saved(tmp_path):
     """There is room for two checkpoints of 40 kB and not for a third."""
@@ -221,6 +226,7 @@ def test_a_checkpoint_that_finds_no_room_costs_nothing_that_was_saved(tmp_path):
     assert rows_without_seconds(tmp_path / "roomy", finished=True) == whole
 
 
+@pytest.mark.slow
 @mounts
 def test_a_disk_that_is_read_only_is_refused_in_one_line(tmp_path):
     """Once where nothing is, once where an unfinished run waits."""

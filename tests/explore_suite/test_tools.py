@@ -42,6 +42,7 @@ def test_stored_measurements_are_written_as_measure_writes_them(data):
     assert json.dumps(json.loads(text)) + "\n" == text
 
 
+@pytest.mark.slow
 def test_a_found_solution_reaches_the_goal_and_leaves_the_others_alone(data):
     path = data / "solutions.json"
     published = json.loads(path.read_text())

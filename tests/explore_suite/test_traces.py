@@ -28,6 +28,8 @@ from explore_suite.runs.store import ResultStore
 from explore_suite.runs.traces import MAX_BYTES, TraceKeeper, replay_run, traced_episodes
 from explore_suite.tasks import TASKS, lookup
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"hidden": 8, "batch_size": 8, "warmup_steps": 10, "updates_per_step": 0.01}
 KINDS = {"BallInCupCatch": "sac", "HallwayShort": "sac", "GridWorld": "ddqn"}  # task -> agent
 ALWAYS = RunOptions(checkpoint_seconds=0.0)
@@ -114,6 +116,7 @@ def replayed(run, capsys):
     return code, line
 
 
+@pytest.mark.slow
 def test_a_run_earns_its_rows(trained, capsys):
     header = read_header(trained.with_suffix(".json"))
     assert replay_run(trained) == replay_run(trained.with_suffix(".json")) == []
@@ -274,6 +277,7 @@ UNSOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNSOUND)
 def test_an_unsound_file_is_one_clear_line(name, run, capsys):
     make, reasons = UNSOUND[name]
@@ -283,6 +287,7 @@ def test_an_unsound_file_is_one_clear_line(name, run, capsys):
     assert any(reason in line for reason in reasons.split("|")), line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.5, 4, 255])
 def test_actions_that_are_none_are_refused(value, run, capsys):
     found = arrays(run)
@@ -334,6 +339,7 @@ def test_a_missing_file_and_an_unfinished_run_are_named(run, capsys):
     assert code == 1 and "is not finished" in line
 
 
+@pytest.mark.slow
 def test_no_mutation_of_the_file_gives_a_traceback(tmp_path, capsys):
     store = ResultStore(tmp_path)
     assert train(GRID, store, RunOptions(), quiet)
@@ -398,6 +404,7 @@ def test_a_resumed_run_leaves_the_same_file(after, tmp_path, monkeypatch):
     assert broken.header(GRID.key).traces == listed_traces("seed-000.traces.npz", files[1])
 
 
+@pytest.mark.slow
 def test_a_resumed_learner_leaves_the_same_file(tmp_path):
     spec = RunSpec.of(
         "sac", "HallwayShort", 0, "cpu", 3, resolve("cpu", "sac", "HallwayShort", SMALL)
@@ -476,6 +483,7 @@ WRAPPED = {  # wrappers and the kind of actions handed to them
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["inside", "outside"])
 @pytest.mark.parametrize("wrapped", WRAPPED)
 def test_a_recorded_run_replays_whatever_wraps_it(wrapped, place, tmp_path, monkeypatch):

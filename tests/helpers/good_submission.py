@@ -34,7 +34,8 @@ VERSIONS = {
     "python": "3.11.7", "explore-suite": "0.1.0", "mujoco": "3.17.0", "dm_control": "1.0.50",
     "gymnasium": "1.4.0", "numpy": "2.4.6",
 }  # fmt: skip
-SPARSE = ("BallInCup", "Reacher", "Finger", "GridWorld")
+SPARSE = ("BallInCup", "Reacher", "Finger", "GridWorld", "CartpoleSwingupSparse", "Pendulum",
+          "CheetahRunSparse")  # fmt: skip
 
 
 def rows_of(task: str, seed: int, episodes: int | None = None) -> list[EpisodeRow]:

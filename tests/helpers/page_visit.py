@@ -6,7 +6,8 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from analysis.leaderboard import build
+from analysis.leaderboard import build, html
+from analysis.leaderboard.entries import gather
 from analysis.stats import intervals
 from analysis.submissions.schema import files_digest
 from tests.helpers import good_submission, synthetic
@@ -14,6 +15,10 @@ from tests.helpers import good_submission, synthetic
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium"
+)
+# The smallest film: one transparent pixel.
+GIF = bytes.fromhex(
+    "47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b"
 )
 HOSTILE = "<img src=x onerror=alert(1)></script><!--\" 'q' &amp;"
 TASKS = ("ReacherHard", "ReacherExplore", "WalkerWalk", "WalkerExplore")
@@ -43,9 +48,19 @@ def page_file(tmp_path_factory):
     digest = files_digest(json.loads(files["submission.json"])["files"])
     check = {"by": "y" * 120, "what": "z" * 120, "when": "2026-01-31", "files": digest}
     (root / "verified.json").write_text(json.dumps({"my-method": check}))
+    (root / "films").mkdir()
+    for name in (
+        "sac_ReacherHard",
+        "sac_deep_ReacherHard",
+        "sac_ReacherExplore",
+        "theirs_WalkerWalk",
+    ):
+        (root / "films" / f"{name}.gif").write_bytes(GIF)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "REPETITIONS", 100)
-        build.write_page([root / "runs"], root / "page.html", title="A <b>title</b>")
+        patch.setattr(html, "FILMS", (root / "films",))
+        patch.setattr(html, "MAX_FILMS", 2 * len(GIF))  # one film too few
+        build.write(gather([root / "runs"]), root / "page.html", title="A <b>title</b>")
     return root / "page.html"
 
 

@@ -22,13 +22,18 @@ def task_of(name):
     return "HallwayLocalOptimum" if can_act(name, "HallwayLocalOptimum") else "GridWorld"
 
 
-def small(name, seed=0, **overrides):
-    """The agent with tiny networks, for its cheap task."""
+def config(name, task, **overrides):
+    """The agent's config with tiny networks."""
     values = {} if name == "random" else dict(SMALL_DDQN if "ddqn" in name else SMALL_SAC)
     if "deep" in name:
         values |= SMALL_EXPLORER
-    config = resolve("cpu", name, task_of(name), values | overrides)
-    return build(name, task_of(name), config, seed=seed)
+    return resolve("cpu", name, task, values | overrides)
+
+
+def small(name, seed=0, **overrides):
+    """The agent with tiny networks, for its cheap task."""
+    task = task_of(name)
+    return build(name, task, config(name, task, **overrides), seed=seed)
 
 
 def episodes(agent, name, numbers, seed=0):
@@ -39,3 +44,10 @@ def episodes(agent, name, numbers, seed=0):
             train_episode(agent, env, episode_seed(seed, "train", number)) for number in numbers
         ]
     return env.seen + reports
+
+
+def stored_rewards(agent, name, replay=None):
+    """The rewards in the agent's replay buffer, or in another one of the same shape."""
+    spec = lookup(task_of(name))
+    column = spec.obs_dim + (1 if spec.discrete else spec.action_dim)
+    return (replay or agent.replay).state_dict()["rows"][:, column].tolist()

@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from analysis.stats.stores import LOCAL
 from analysis.stats.tables import StoredRun, named
-from explore_suite.runs.format import EpisodeRow, Header, Run
+from explore_suite.runs.format import EpisodeRow, Header, Run, dump_header
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import TASKS, lookup
 
 SOURCE = "synthetic: invented for a test, no agent ran"
 AGENTS = ("sac", "sac_bbe", "sac_2q", "sac_deep")
 SUITE = tuple(spec.name for spec in TASKS.values() if spec.group in ("explore", "original"))
+CLASSIC = tuple(spec.name for spec in TASKS.values() if spec.group == "classic")
 HALLWAYS = ("HallwayLocalOptimum", "HallwayAdversarial")
 GRID_AGENTS = (
     "ddqn", "ddqn_bbe", "ddqn_deep", "ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm",
@@ -47,12 +49,13 @@ def cells(
 
 
 def paper_cells(seeds: int = 5) -> list[Cell]:
-    """Runs for every figure: the suite, both hallways and the grid world."""
+    """Runs for every figure: the suite, both hallways, the grid world, classic and other tasks."""
     return [
-        *cells(AGENTS, SUITE, seeds),
+        *cells((*AGENTS, "sac_oac"), SUITE, seeds),
         *cells(("sac", "sac_deep"), HALLWAYS[:1], seeds, 300),
         *cells(("sac", "sac_deep"), HALLWAYS[1:], seeds, 100),
         *cells(GRID_AGENTS, ("GridWorld",), seeds, 320),
+        *cells(("sac", "sac_deep"), CLASSIC, seeds),
         *cells(("sac", "sac_deep"), ("HallwayShort",), seeds, 50),
     ]
 
@@ -61,16 +64,21 @@ def write(root: Path, wanted: Iterable[Cell], preset: str = "cpu") -> ResultStor
     """A store that holds these runs, finished."""
     store = ResultStore(root)
     for cell in wanted:
-        run = invent(cell, preset)
-        with store.open(run.header) as writer:
-            for row in run.rows:
-                writer.append(row)
-            writer.finish()
+        put(store, invent(cell, preset))
     return store
 
 
+def put(store: ResultStore, run: Run) -> None:
+    """Writes a run into a store, finished or not as its header says."""
+    with store.open(replace(run.header, finished=False)) as writer:
+        for row in run.rows:
+            writer.append(row)
+    if run.header.finished:  # written as it is: the writer would not finish a damaged run
+        store.path(run.header.key, ".json").write_text(dump_header(run.header))
+
+
 def invent(cell: Cell, preset: str = "cpu") -> Run:
-    """A run whose returns rise from random to some plateau at some episode, the same each time."""
+    """A finished run whose returns rise from random to some plateau, the same each time."""
     agent, task, seed, episodes = cell
     spec = lookup(task)
     ability = _generator(agent, task)
@@ -90,7 +98,7 @@ def invent(cell: Cell, preset: str = "cpu") -> Run:
                 phase, episode, episode * spec.horizon, round(noisy * spec.best_return, 3),
                 spec.horizon, steps, coverage, round(2.5 * episode, 3),
             ))  # fmt: skip
-    return Run(header(cell, preset), rows)
+    return Run(header(cell, preset, finished=True), rows)
 
 
 def stored(runs: Iterable[Run], store: Path = Path("nowhere")) -> list[StoredRun]:

@@ -4,7 +4,6 @@ Most have three seeds, with which the 95 % interval of a mean reaches 2.48 stand
 either side. Shares of runs need at least four to hold and six to fail.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from scipy import stats
 from analysis.claims.samples import Evidence
 from analysis.stats.intervals import Estimate
 from analysis.stats.results import Results
-from explore_suite.runs.format import EpisodeRow, Run, dump_header, fault
+from explore_suite.runs.format import EpisodeRow, Run, fault
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL, lookup
 from tests.helpers import synthetic
@@ -41,12 +40,8 @@ def run(
 def write(root: Path, runs: Iterable[Run]) -> None:
     """A store of these runs, finished or not as their headers say."""
     store = ResultStore(root)
-    for header, rows in runs:
-        with store.open(dataclasses.replace(header, finished=False)) as writer:
-            for row in rows:
-                writer.append(row)
-        if header.finished:  # written as it is: the writer would not finish a damaged run
-            store.path(header.key, ".json").write_text(dump_header(header))
+    for one in runs:
+        synthetic.put(store, one)
 
 
 def evidence(runs: Iterable[Run]) -> Evidence:

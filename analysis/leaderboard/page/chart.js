@@ -1,8 +1,8 @@
-// Learning curves: a line and a band per method, drawn anew for each width; a cursor by pointer or keys.
+// Learning curves: a line and a band per method, on demand a thin line per seed, drawn again for each
+// width of the window; a cursor by pointer or keys.
 
 const HEIGHT = 300; // pixels
 const EDGE = { left: 48, right: 20, top: 10, bottom: 38 };
-const DRAWN = 10; // lines that a chart begins with, the best ones; more would hide each other
 const COLUMNS = { return: "Return", coverage: "Coverage" };
 
 class Chart {
@@ -14,11 +14,13 @@ class Chart {
     this.rest = new Set(); // lines after the best of those that the filters leave
     this.filtered = new Set(); // lines that the filters leave out
     this.cursor = null; // episode
+    this.single = false; // whether single seeds are drawn
     this.svg = make("svg", { role: "img", tabindex: 0, height: HEIGHT });
     this.legend = make("div", { class: "legend", role: "group", "aria-label": "Methods" });
     this.choice = make("div", { class: "choice", role: "group", "aria-label": "What to draw" });
     this.count = make("p", { class: "count" });
-    this.figure.prepend(this.choice, this.count, this.legend, this.svg);
+    this.note = make("p", { class: "without", role: "status" });
+    this.figure.prepend(this.choice, this.count, this.legend, this.svg, this.note);
     this.addChoice();
     this.addLegend();
     this.listen();
@@ -36,15 +38,23 @@ class Chart {
   }
 
   addChoice() {
+    const columns = [];
     for (const [column, title] of Object.entries(COLUMNS)) {
       const button = make("button", { type: "button", "aria-pressed": String(column === this.column) }, title);
       button.addEventListener("click", () => {
         this.column = column;
-        for (const other of this.choice.children) other.setAttribute("aria-pressed", String(other === button));
+        for (const other of columns) other.setAttribute("aria-pressed", String(other === button));
         this.draw();
       });
-      this.choice.append(button);
+      columns.push(button);
     }
+    const seeds = make("button", { type: "button", class: "seeds-switch", "aria-pressed": "false" }, "Single seeds");
+    seeds.addEventListener("click", () => {
+      this.single = !this.single;
+      seeds.setAttribute("aria-pressed", String(this.single));
+      this.draw();
+    });
+    this.choice.append(...columns, seeds);
   }
 
   addLegend() {
@@ -65,7 +75,7 @@ class Chart {
   filter(keep) {
     this.filtered = new Set(this.chart.lines.filter((line) => !keep(line)));
     const kept = this.chart.lines.filter((line) => !this.filtered.has(line));
-    this.rest = new Set(kept.sort((a, b) => a.place - b.place).slice(DRAWN));
+    this.rest = new Set(kept.sort((a, b) => a.place - b.place).slice(DATA.drawn));
     this.nameLines();
     this.draw();
   }
@@ -78,8 +88,8 @@ class Chart {
       line.button.setAttribute("aria-pressed", String(this.isOn(line)));
     }
     const on = kept.filter((line) => this.isOn(line)).length;
-    this.count.hidden = kept.length <= DRAWN;
-    this.count.textContent = `${on} of ${kept.length} methods drawn, the best ${DRAWN} at first: names switch them on and off.`;
+    this.count.hidden = kept.length <= DATA.drawn;
+    this.count.textContent = `${on} of ${kept.length} methods drawn, the best ${DATA.drawn} at first: names switch them on and off.`;
   }
 
   draw() {
@@ -94,7 +104,16 @@ class Chart {
     this.svg.setAttribute("width", width);
     this.svg.setAttribute("aria-label", `${COLUMNS[this.column]} by training episode of ${lines.map((line) => `${line.name} ${line.label}`).join(", ") || "no method"}; the table below has the numbers`);
     this.guide = make("line", { class: "guide", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
-    this.svg.replaceChildren(...this.axes(width), ...lines.flatMap((line) => this.drawLine(line)), this.guide);
+    const thin = this.single ? lines.flatMap((line) => this.drawSeeds(line)) : [];
+    this.svg.replaceChildren(...this.axes(width), ...thin, ...lines.flatMap((line) => this.drawLine(line)), this.guide);
+    this.nameWithoutSeeds(lines);
+  }
+
+  // Says of which lines the page holds no single seeds.
+  nameWithoutSeeds(lines) {
+    const without = lines.filter((line) => !line.runs?.[this.column]).map((line) => line.name);
+    this.note.hidden = !this.single || !without.length;
+    this.note.textContent = `No single seeds of ${without.join(", ")}: the page holds those of the best ${DATA.drawn} methods of a task with at most ${DATA.maxSeeds} seeds.`;
   }
 
   axes(width) {
@@ -121,10 +140,17 @@ class Chart {
     return parts;
   }
 
+  drawSeeds(line) {
+    const runs = line.runs?.[this.column];
+    return (runs?.values ?? []).map((values) =>
+      make("path", { class: `seed ${line.method}`, d: path(runs.episode, values, this.x, this.y) }));
+  }
+
   drawLine(line) {
     const curve = line[this.column];
+    const shaded = this.single && line.runs?.[this.column] ? "band faint" : "band"; // seeds show the spread
     return [
-      make("path", { class: `band ${line.method}`, d: band(curve, this.x, this.y) }),
+      make("path", { class: `${shaded} ${line.method}`, d: band(curve, this.x, this.y) }),
       make("path", { class: `curve ${line.method}`, d: path(curve.episode, curve.mean, this.x, this.y), "stroke-dasharray": line.dash }),
     ];
   }

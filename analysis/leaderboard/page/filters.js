@@ -45,6 +45,7 @@ function applyFilters() {
     map.hidden = !matches(panel.preset, `${panel.name} ${panel.label}`);
   }
   for (const part of document.querySelectorAll(".states")) hideEmpty(part, ".heat");
+  filterMethods();
   for (const chart of charts) chart.filter((line) => matches(line.preset, line.search));
   const rows = [...document.querySelectorAll(".ranking .box:first-child tbody tr")];
   const shown = rows.filter((row) => !row.hidden && !row.closest(".ranking").hidden).length;

@@ -15,8 +15,8 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// How a line is called: a stranger's name keeps its writing direction to itself, and its label, in
-// ASCII and nobody else's, stands beside it.
+// The name of a line: the text of a submission keeps its writing direction to itself, and its label,
+// ASCII and unique, stands beside it.
 function who(line) {
   return [make("bdi", {}, line.name), `${line.suffix} `, make("code", {}, line.label)];
 }

@@ -1,4 +1,5 @@
-// Sorting: a click on a heading sorts by it, the next one the other way; what is missing stays last.
+// Tables: a click on a heading sorts by it, the next one the other way, what is missing stays last;
+// and a table that is wider than the window says that it scrolls.
 
 function sortValue(row, column, kind) {
   const value = row.cells[column].dataset.sort;
@@ -32,3 +33,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
     heading.querySelector("button").addEventListener("click", () => sortBy(table, heading));
   }
 }
+
+function hintAtScrolling(box) {
+  const hint = make("em", { class: "hint" }, " Scroll sideways for more columns →");
+  box.querySelector("caption span").append(hint);
+  const update = () => {
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    hint.hidden = !wide;
+    box.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  };
+  const observer = new ResizeObserver(update);
+  for (const part of [box, box.querySelector("table")]) observer.observe(part);
+  box.addEventListener("scroll", update, { passive: true });
+}
+
+for (const box of document.querySelectorAll(".box")) hintAtScrolling(box);

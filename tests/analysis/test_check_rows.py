@@ -10,6 +10,9 @@ import explore_suite
 from analysis.submissions.check_manifest import mean_score
 from analysis.submissions.check_rows import check_rows
 from analysis.submissions.task_limits import (
+    HALLWAY_START_GAP,
+    LEAST_PAY,
+    MOST_PAY_WITHOUT,
     bins,
     bins_to_success,
     earliest_success,
@@ -17,6 +20,7 @@ from analysis.submissions.task_limits import (
     reachable_bins,
 )
 from explore_suite import TASKS, Coverage
+from explore_suite.envs import cartpole, cheetah, hallway, walker
 from explore_suite.runs.format import EpisodeRow
 from explore_suite.tools.measure import solution
 from tests.helpers.good_submission import csv_of, rows_of
@@ -46,6 +50,14 @@ def test_budgets_and_windows():
     assert mean_score(of("WalkerWalk").id, [rows]) == 100.5
 
 
+def test_constants_are_those_of_the_environments():
+    assert hallway.START_GAP == HALLWAY_START_GAP
+    assert cartpole.LEAST_PAY_OF_SUCCESS == LEAST_PAY["CartpoleSwingup"]
+    assert walker.LEAST_PAY_OF_SUCCESS == LEAST_PAY["WalkerWalk"] == LEAST_PAY["WalkerExplore"]
+    assert cheetah.LEAST_PAY == LEAST_PAY["CheetahRun"] == LEAST_PAY["CheetahRunSparse"]
+    assert cheetah.LEAST_PAY == MOST_PAY_WITHOUT["CheetahRun"]
+
+
 def test_what_a_known_solution_earns_passes(spec):
     """The rules of returns and coverage hold of real episodes that succeed, and bind."""
     seed, actions = solution(spec)
@@ -71,10 +83,12 @@ def test_what_a_known_solution_earns_passes(spec):
     if spec.group in ("hallway", "grid"):  # whose solutions go straight to the goal
         assert successes[0] == earliest_success(spec)
     assert check_rows(csv_of(rows), spec, 1) == (rows, [])
-    forged = [row._replace(success_steps=int(total / 0.74) + 1) for row in rows]
+    most = int(total / LEAST_PAY.get(spec.name, 1.0))
+    forged = [row._replace(success_steps=most + 1) for row in rows]
     assert faults(spec, forged)
 
 
+@pytest.mark.slow
 def test_what_random_actions_earn_passes(spec, tmp_path):
     """Rows as the recorder writes them, of real episodes."""
     env = explore_suite.record(spec.id, "random", 0, tmp_path, episodes=2)
@@ -92,9 +106,12 @@ def test_what_random_actions_earn_passes(spec, tmp_path):
     assert problems == [] and len(rows) == 4
 
 
-@pytest.mark.parametrize("group", ["explore", "hallway", "grid"])
+@pytest.mark.parametrize("group", ["explore", "hallway", "grid", "classic"])
 def test_no_start_lies_at_the_goal_where_the_rules_say_so(group):
     for spec in (spec for spec in TASKS.values() if spec.group == group):
+        if spec.name == "PendulumSwingup":  # the one whose start may be upright
+            assert earliest_success(spec) == bins_to_success(spec) == 1
+            continue
         assert earliest_success(spec) > 1 and bins_to_success(spec) > 1
         with gymnasium.make(spec.id) as env:
             env.action_space.seed(0)
@@ -120,6 +137,44 @@ def test_bins_said_to_be_out_of_reach_are_not_reached():
                 lowest = min(lowest, obs[14] - 0.3 * abs(obs[0]) - 0.07)  # of the torso's capsule
     assert np.count_nonzero(coverage.visits) < reachable_bins(spec) < bins(spec)
     assert -0.15 < lowest < 0.05
+
+
+@pytest.mark.parametrize("name", ["CartpoleSwingup", "CartpoleSwingupSparse", "PendulumExplore"])
+def test_a_hanging_pole_passes_every_bin_on_its_way_up(name):
+    """Pumped as hard as it can be, it turns by less than a bin in a step until it is up."""
+    spec = of(name)
+    (axis,) = (i for i, a in enumerate(spec.coverage_projection.axes) if a.name.startswith("pole"))
+    project, width = spec.coverage_projection.project, spec.coverage_projection.axes[axis].width
+    draw, ups = np.random.default_rng(0), []
+    with gymnasium.make(spec.id) as env:
+        for seed in range(STARTS):
+            obs, _ = env.reset(seed=seed)
+            angle = project(obs)[axis]
+            for step in range(spec.horizon):
+                if name == "PendulumExplore":
+                    action = np.sign(obs[2:]) if obs[2] else np.ones(1)  # along its velocity
+                elif step % 10 == 0:
+                    action = draw.choice([-1.0, 1.0], 1)
+                obs, before = env.step(action)[0], angle
+                angle = project(obs)[axis]
+                assert abs((angle - before + np.pi) % (2 * np.pi) - np.pi) < width
+                if abs(angle) < width / 2:
+                    ups.append(step + 1)
+                    break
+    assert len(ups) > STARTS / 4 and min(ups) >= earliest_success(spec)
+    assert earliest_success(spec) + 1 == bins_to_success(spec) == 12
+
+
+@pytest.mark.parametrize(
+    ("task", "most"), [("CheetahRun", 10 + 0.25 * 990), ("CheetahRunSparse", 10.0)]
+)
+def test_slow_steps_of_a_cheetah_pay_little_or_nothing(task, most):
+    rows = rows_of(of(task).id, 0)
+    rows[0] = rows[0]._replace(success_steps=10, return_=most)
+    assert faults(of(task), rows) == []
+    rows[0] = rows[0]._replace(return_=most + 0.01)
+    (line,) = faults(of(task), rows)
+    assert "is too high for 10 success_steps: others pay" in line
 
 
 @pytest.mark.parametrize("task", ["GridWorld", "ReacherExplore", "BallInCupCatch", "FingerExplore"])
@@ -161,6 +216,14 @@ IMPOSSIBLE = {
     "torso in the floor": ("WalkerWalk", lambda rows: [
         r._replace(coverage=min(1.0, 340 * r.episode / 360)) for r in rows],
                            "is more than the 344 of 360 bins within reach"),
+    "up without a swing": ("PendulumExplore", row(1, return_=995.0, success_steps=995),
+                           "from step 11 on"),
+    "stands without a way": ("CartpoleSwingupSparse", lambda rows: [
+        r._replace(coverage=11 / 480) for r in rows], "on the way to which lie 12 bins"),
+    "always upright": ("CartpoleSwingup", row(1, return_=1000.0, success_steps=990),
+                       "lies outside 0 to just below 1000.0"),
+    "stands for less than it pays": ("CartpoleSwingup", row(1, return_=38.0, success_steps=100),
+                                     "which pay 0.39 or more each"),
     "never moved": ("ReacherExplore", lambda rows: [r._replace(coverage=1 / 576) for r in rows],
                     "on the way to which lie 2 bins"),
 }  # fmt: skip
@@ -192,6 +255,7 @@ def test_what_no_task_can_give_is_refused(name):
         ("BallInCupCatch", row(0, return_=1000.0, success_steps=1000)),
         ("FingerTurnHard", row(1, return_=1000.0, success_steps=1000)),
         ("ReacherExplore", row(1, return_=999.0, success_steps=999)),
+        ("PendulumSwingup", row(1, return_=1000.0, success_steps=1000)),
         ("HallwayLocalOptimum", row(1, return_=832.9, success_steps=826)),
         ("WalkerWalk", row(1, return_=999.99, success_steps=1000)),
     ],
@@ -206,6 +270,7 @@ def test_the_readme_states_the_bounds():
         "GridWorld": "GridWorld's corner takes {} steps and {} cells",
         "HallwayLocalOptimum": "HallwayLocalOptimum {} steps and {} bins",
         "HallwayAdversarial": "HallwayAdversarial {} and {};",
+        "PendulumExplore": "it stands after {} steps and {} bins",
     }.items():
         assert sentence.format(earliest_success(of(name)), bins_to_success(of(name))) in told
 

@@ -17,13 +17,13 @@ from analysis.claims.hypothesis_tests import (
     at_least,
     better_worse_or_equal,
     bonferroni,
-    compare,
     corrected,
     counts_match,
     every,
     exactly,
     measure,
     measure_share,
+    paired_test,
     require_learned,
 )
 from analysis.claims.samples import Sample, ShortRun
@@ -108,7 +108,7 @@ def test_at_least_two_of_four(outcomes, expected):
     ],
 )
 def test_a_certain_but_small_difference_is_equal(differences, expected):
-    found = compare("", sample(differences), sample((0, 0, 0), "b"), EQUAL)
+    found = paired_test("", sample(differences), sample((0, 0, 0), "b"), EQUAL)
     assert better_worse_or_equal(found).outcome is expected
 
 
@@ -134,7 +134,7 @@ def test_a_pattern_of_two_worse_and_two_equal(letters, expected):
 
 def test_differences_are_paired_by_seed_and_only_common_seeds_count():
     x, y = sample((3.0, 5.0, 9.0, 4.0), "x", first=0), sample((1.0, 2.0, 3.0, 7.0), "y", first=1)
-    made = compare("n", x, y, HIGHER, factor=2.0)
+    made = paired_test("n", x, y, HIGHER, factor=2.0)
     assert made.name == "n: x − 2 × y"
     np.testing.assert_allclose(made.estimate, student(3, 5, -2))  # 5-2, 9-4, 4-6
     assert made.values == {1: 3.0, 2: 5.0, 3: -2.0}
@@ -164,7 +164,7 @@ def test_the_interval_is_the_bootstraps_where_that_is_wider():
 def test_intervals_of_paired_differences_agree_with_scipy(seeds):
     rng = np.random.default_rng(seeds)
     x, y = rng.normal(1, 1, seeds), rng.normal(0, 1, seeds)
-    found = compare("", sample(x, "x"), sample(y, "y"), HIGHER).estimate
+    found = paired_test("", sample(x, "x"), sample(y, "y"), HIGHER).estimate
     reference = stats.bootstrap(
         (x - y,), np.mean, method="percentile", n_resamples=20_000, rng=rng
     ).confidence_interval
@@ -178,25 +178,25 @@ def test_intervals_of_paired_differences_agree_with_scipy(seeds):
 def test_pairing_makes_a_small_difference_certain_that_noise_would_hide():
     noise = np.array([0.0, 10.0, -20.0, 5.0, 40.0])
     x, y = sample(noise + 1.0, "x"), sample(noise, "y")
-    assert compare("", x, y, HIGHER).outcome is HOLDS
+    assert paired_test("", x, y, HIGHER).outcome is HOLDS
 
 
 def test_who_lacks_seeds_is_named_and_both_are_where_too_few_are_common():
     short, whole = sample((1, 2), "x"), sample((1, 2, 3), "y")
     others = sample((1, 2, 3), "z", first=5)
-    assert compare("", short, whole, HIGHER).missing == (("x", "WalkerWalk"),)
+    assert paired_test("", short, whole, HIGHER).missing == (("x", "WalkerWalk"),)
     both = (("y", "WalkerWalk"), ("z", "WalkerWalk"))
-    assert compare("", whole, others, HIGHER).missing == both
-    nothing = compare("", sample((), "x"), whole, HIGHER)
+    assert paired_test("", whole, others, HIGHER).missing == both
+    nothing = paired_test("", sample((), "x"), whole, HIGHER)
     assert nothing.estimate.seeds == 0 and np.isnan(nothing.estimate.value)
-    verdict = all_of([compare("", short, whole, HIGHER), nothing])
+    verdict = all_of([paired_test("", short, whole, HIGHER), nothing])
     assert verdict.missing == (("x", "WalkerWalk"),)
 
 
 def test_short_runs_are_named_once_with_the_most_episodes_needed_of_them():
     runs = [ShortRun("x", "WalkerWalk", 3, 45, needed) for needed in (100, 300, 120)]
     x, y = sample((2, 2, 2), "x"), sample((0, 0, 0), "y")
-    tests = [compare("", x._replace(too_short=(run,)), y, HIGHER) for run in runs]
+    tests = [paired_test("", x._replace(too_short=(run,)), y, HIGHER) for run in runs]
     verdict = all_of(tests)
     assert verdict.outcome is HOLDS and verdict.missing == ()
     assert verdict.too_short == (runs[1],) and verdict.tasks == {"WalkerWalk": True}
@@ -239,7 +239,7 @@ def test_a_share_fails_as_one_of_three_tests_from_six_runs_on():
 
 def test_bonferroni_judges_by_the_student_interval_of_a_higher_level():
     values = np.array([-0.5, -0.4, -0.2, -0.45, -0.3])
-    made = compare("", sample(values), sample(np.zeros(5), "b"), NOT_WORSE)
+    made = paired_test("", sample(values), sample(np.zeros(5), "b"), NOT_WORSE)
     assert made.outcome is FAILS
     for tests in (1, 4, 16):
         reference = stats.ttest_1samp(values, 0).confidence_interval(1 - 0.05 / tests)
@@ -261,7 +261,7 @@ def test_bonferroni_judges_by_the_student_interval_of_a_higher_level():
 def test_a_pattern_fails_only_by_what_is_sure_after_correction(better, expected):
     """Two worse and two equal are wanted, and one of four is better."""
     found = [(-0.4, -0.3, -0.2), (-0.4, -0.3, -0.2), (-0.01, 0, 0.01), better]
-    tests = [compare("", sample(x), sample((0, 0, 0), "b"), EQUAL) for x in found]
+    tests = [paired_test("", sample(x), sample((0, 0, 0), "b"), EQUAL) for x in found]
     made = exactly({Outcome.WORSE: 2, Outcome.EQUAL: 2}, tests)
     assert made.tests[3].outcome is Outcome.BETTER and made.outcome is expected
 
@@ -269,8 +269,8 @@ def test_a_pattern_fails_only_by_what_is_sure_after_correction(better, expected)
 @pytest.mark.parametrize(("mean", "expected"), [(0.0, UNDECIDED), (0.19, UNDECIDED), (0.21, HOLDS)])
 def test_to_equal_an_agent_that_learned_nothing_decides_nothing(mean, expected):
     x, y = sample((mean,) * 3, "x"), sample((mean,) * 3, "y")
-    assert require_learned(compare("", x, y, EQUAL), "y").outcome is expected
-    worse = compare("", sample((mean + 0.5,) * 3, "x"), y, EQUAL)
+    assert require_learned(paired_test("", x, y, EQUAL), "y").outcome is expected
+    worse = paired_test("", sample((mean + 0.5,) * 3, "x"), y, EQUAL)
     assert require_learned(worse, "y").outcome is FAILS
 
 
@@ -279,7 +279,9 @@ def stores(draw, tests: int, seeds: int, how_many: int):
     rng = np.random.default_rng(seeds)
     for _ in range(how_many):
         scores = draw(rng, (2, tests, seeds))
-        yield [compare("", sample(x), sample(y, "b"), NOT_WORSE) for x, y in scores.swapaxes(0, 1)]
+        yield [
+            paired_test("", sample(x), sample(y, "b"), NOT_WORSE) for x, y in scores.swapaxes(0, 1)
+        ]
 
 
 def normal(rng, shape):
@@ -290,6 +292,7 @@ def all_or_nothing(rng, shape):
     return np.where(rng.random(shape) < 0.5, 0.95, 0.0) + rng.normal(0, 0.02, shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "seeds", "at_most"),
     [(normal, 3, 2), (all_or_nothing, 5, 2), (all_or_nothing, 3, 12)],

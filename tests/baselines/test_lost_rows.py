@@ -232,7 +232,7 @@ def test_what_follows_the_rows_that_a_checkpoint_counts_does_not_matter(tmp_path
     interrupt(store, after=5)
     text = csv.read_text()
     csv.write_text(text.replace("train,2,", "train,7,"))
-    with pytest.raises(UserError, match="line 4 is train episode 7, out of order; --overwrite"):
+    with pytest.raises(UserError, match="line 4 is train episode 7, out of order; train --over"):
         train(SPEC, store, ALWAYS, quiet)
     csv.write_text(text)
     assert train(SPEC, store, ALWAYS, quiet) and episodes(store) == [1, 2, 3, 4, 5, 6]

@@ -1,0 +1,161 @@
+"""The data that the page's scripts draw: learning curves, and maps of visited states."""
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.colors import to_hex
+
+from analysis.figures.style import style
+from analysis.leaderboard.entries import LENGTHS, Board, method_classes
+from analysis.leaderboard.rows import Row, search, sections
+from explore_suite.errors import UserError
+from explore_suite.tasks import TASKS, lookup
+
+DRAWN = 10  # lines that a chart begins with, the best ones; only these have single seeds
+MAX_SINGLE_SEEDS = 10  # a method of more seeds has no single ones on the page
+_POINTS = 60  # of the line of a single seed, so that the page stays small
+_SHADES = 24  # of the heat maps
+_DIGITS = {"return": 2, "coverage": 4}  # of the curves
+_log = logging.getLogger(__name__)
+
+
+def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
+    """By id: the learning curves of one task and section, as the scripts read them."""
+    found = {}
+    for spec in TASKS.values():
+        for section in sections():
+            members = [row for row in rows if row.section == section and spec.name in row.by_task]
+            members.sort(key=lambda row: list(board.entries).index(row.entry.label))
+            begun = [row for row in members if row.by_task[spec.name].runs]
+            places = _places(begun, spec.name)
+            lines = [
+                _line(board, row, spec.name) | {"place": place}
+                | {"runs": _single_seeds(board, row, spec.name) if place < DRAWN else None}
+                for row, place in zip(begun, places, strict=True)
+            ]  # fmt: skip
+            if lines:
+                _log.info("  curves of %s (%s)", spec.name, section.title)
+                found[f"chart-{spec.name}-{section.setting}"] = {
+                    "best": spec.best_return,
+                    "window": None if board.last else spec.score_window,
+                    "column": "coverage" if section.rank_by == "coverage" else "return",
+                    "lines": lines,
+                }
+    return found
+
+
+def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
+    """By task: the visited states of each method of which a run left a states file."""
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for spec in TASKS.values():
+        for label, entry in board.entries.items():
+            state = board.results.states(label, spec.name)
+            if state is not None:
+                mine = panels.setdefault(spec.name, [])
+                panel = {"id": f"heat-{spec.name}-{len(mine)}", "name": entry.name,
+                         "preset": entry.preset, "label": label}  # fmt: skip
+                mine.append(panel | _panel(state, f"{label} on {spec.name}"))
+    return panels
+
+
+def ramp() -> list[str]:
+    """Colours of the heat maps, from few visits to many; those of the figures."""
+    colours = matplotlib.colormaps["viridis"]
+    return [to_hex(colours(step / (_SHADES - 1))) for step in range(_SHADES)]
+
+
+def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
+    """A method's curves on a task, with its name and style."""
+    label = row.entry.label
+    return {
+        "name": row.entry.name,
+        "label": label,
+        "preset": row.preset,
+        "suffix": f" ({row.preset})" if len(board.presets) > 1 else "",
+        "search": search(row.entry),
+        "method": method_classes(board)[label],
+        "dash": _dash(style(label).line),
+    } | {column: _curve(board, task, label, column) for column in _DIGITS}
+
+
+def _single_seeds(board: Board, row: Row, task: str) -> dict[str, Any] | None:
+    """The curve of each seed at up to 60 episodes; None without any or with too many.
+
+    By column: `episode`, and `values` as a list per seed, to three digits of the best return.
+    """
+    found = {}
+    for column in _DIGITS:
+        runs = _drawn(board, board.results.seed_curves(row.entry.label, task, column), task)
+        if runs.empty or runs.shape[1] > MAX_SINGLE_SEEDS:
+            continue
+        step = -(-len(runs) // _POINTS)
+        some = runs.iloc[::-1].iloc[::step].iloc[::-1]  # the last episode is always one of them
+        scale = 1.0 if column == "coverage" else lookup(task).best_return
+        digits = max(0, 3 - math.ceil(math.log10(scale)))
+        found[column] = {
+            "episode": some.index.tolist(),
+            "values": [[_rounded(value, digits) for value in some[seed]] for seed in some],
+        }
+    return found or None
+
+
+def _places(rows: Sequence[Row], task: str) -> list[int]:
+    """By row: how many of them did better on the task, so that the best can be drawn first."""
+    numbers = [row.on_task(task).value for row in rows]
+    values = np.nan_to_num(np.array(numbers, dtype=float), nan=-np.inf)
+    return np.argsort(np.argsort(-values, kind="stable")).tolist()
+
+
+def _curve(board: Board, task: str, label: str, column: str) -> dict[str, list[Any]] | None:
+    """The mean curve of a method, with its interval."""
+    found = board.results.curve(label, task, column)
+    if found is None:
+        return None
+    found = _drawn(board, found.set_index("episode"), task)
+    numbers = {
+        name: [_rounded(value, _DIGITS[column]) for value in found[name]]
+        for name in ("mean", "low", "high")
+    }
+    return {"episode": found.index.tolist(), "seeds": found.seeds.tolist()} | numbers
+
+
+def _drawn(board: Board, by_episode: pd.DataFrame, task: str) -> pd.DataFrame:
+    """The episodes of a curve that are drawn: a run a hundred times as long hides the others."""
+    if board.last:
+        return by_episode
+    return by_episode[by_episode.index <= LENGTHS * lookup(task).score_window[1]]
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    if math.isnan(value):
+        return None
+    return round(float(value), digits) if digits else round(float(value))
+
+
+def _dash(line: Any) -> str:
+    """A line style of matplotlib as SVG's, for a line 2 pixels wide."""
+    return "" if line == "-" else " ".join(f"{2 * length:g}" for length in line[1])
+
+
+def _panel(state: dict[str, Any], whose: str) -> dict[str, Any]:
+    """Visits by bin, lines from bottom to top; of three axes the third is summed over."""
+    try:
+        visits, axes = np.array(state["visits"], dtype=np.int64), state["axes"]
+        names = [str(axis["name"]) for axis in axes]
+        ends = [(float(axis["low"]), float(axis["high"])) for axis in axes]
+        episode, seed = int(state["episode"]), int(state["seed"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"the states file of {whose} holds no visits by bin") from error
+    share = float((visits > 0).mean())
+    flat = visits.sum(axis=tuple(range(2, visits.ndim)))  # (first axis, second axis)
+    across = (1, 0) if names[0] == "row" else (0, 1)  # rows of a grid go up, all else goes across
+    return {
+        "episode": episode, "seed": seed, "share": share,
+        "names": [names[index] for index in across], "ends": [ends[index] for index in across],
+        "visits": flat.transpose(across[::-1]).tolist(),
+    }  # fmt: skip

@@ -1,0 +1,191 @@
+"""MaxInfoRL on SAC (Sukhija et al., 2025): seek steps that teach a model of the world.
+
+To SAC's entropy the agent adds the information that a step gains about the dynamics, measured by
+how far an ensemble of forward models disagrees. The weight of that term is learned: it grows while
+the policy gains less information than a slowly following copy of itself, the reference policy.
+
+Different from the publication: the ensemble is five linear heads on one trunk instead of five
+networks, as a matter of cost; its inputs are scaled by the task's typical range, not by running
+moments; it learns between critics and actor instead of after both; and the statistics that
+normalise the gain are those up to the previous update. As published, the gain is computed on the
+batch of the update with the policy's present actions, never stored; and the model has the sizes,
+the learning rate and the batches of SAC's networks.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from baselines.agent import Bounds, Stateful, check_ranges
+from baselines.agents.off_policy import Scalars
+from baselines.agents.sac import SAC, SACConfig, Value
+from baselines.nn.networks import MLP, Adam, Draw, GaussianActor, Gradient, spawn_seeds
+from baselines.nn.q_network import Scale
+from baselines.nn.replay import Batch
+
+_MOST_ROWS = 1_000_000  # weight of the past in running moments; the authors' code
+_SMALLEST_STD = 1e-6  # of what never changes, such as a reward that was always zero
+
+
+@dataclass(frozen=True)
+class SACMaxInfoConfig(SACConfig):
+    """SAC's settings, which its model shares, and those of the information gain."""
+
+    heads: int = 5  # members of the ensemble; the authors' code
+    model_noise: float = 1e-3  # sigma, of normalised steps given the best model; the code
+    init_gain_weight: float = 1.0  # of the information gain at the start; the code
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_ranges(self, positive="heads model_noise init_gain_weight", fractions="discount tau")
+
+
+class Moments(Stateful):
+    """Running mean and standard deviation (D,) of the rows of all batches so far."""
+
+    STATE = {"mean": "mean", "std": "std", "rows": "_rows"}
+
+    def __init__(self, dim: int, device: str) -> None:
+        self.mean, self.std = torch.zeros(dim, device=device), torch.ones(dim, device=device)
+        self._rows = 0
+
+    def add(self, rows: Tensor) -> None:
+        """Takes in a batch (B, D)."""
+        old, total = self._rows, self._rows + len(rows)
+        mean = (self.mean * old + rows.sum(0)) / total
+        squares = (rows - mean).square().sum(0) + old * (self.mean - mean).square()
+        variance = (self.std.square() * old + squares) / total
+        self.mean, self.std = mean, variance.sqrt().clamp(min=_SMALLEST_STD)
+        self._rows = min(total, _MOST_ROWS)
+
+
+class ForwardModel(Stateful):
+    """Heads on one trunk that predict a step (change of the observation, reward), normalised."""
+
+    STATE = {"params": "net.params", "adam": "_adam", "steps": "_steps"}
+
+    def __init__(self, bounds: Bounds, config: SACMaxInfoConfig, *, seed: int, device: str) -> None:
+        self.config = config
+        self._obs_scale = Scale(bounds.obs_low, bounds.obs_high, device)
+        self._action_scale = Scale(bounds.action_low, bounds.action_high, device)
+        obs_dim, action_dim = len(bounds.obs_low), len(bounds.action_low)
+        self._shape = (config.heads, obs_dim + 1)
+        hidden = [config.hidden] * config.layers
+        sizes = [obs_dim + action_dim, *hidden, math.prod(self._shape)]
+        self.net = MLP(sizes, seed=seed, device=device)
+        self._adam = Adam([self.net.params], config.learning_rate)
+        self._gradient = Gradient(self.net)
+        self._steps = Moments(obs_dim + 1, device)
+
+    def gain(self, obs: Tensor, action: Tensor) -> Tensor:
+        """(B, O), (B, A) -> (B,): the mean over dimensions j of log(1 + var_j / sigma^2).
+
+        The publication's bound of the information gained; var_j is the variance between the heads,
+        and the mean, instead of the sum, is the authors' code's.
+        """
+        deviations, _ = self._disagreement(obs, action)
+        return self._gain_of(deviations.square().mean(0))
+
+    def gain_value(self, obs: Tensor, action: Tensor) -> Value:
+        """The gain with its gradient in the action."""
+        deviations, inputs = self._disagreement(obs, action)  # (heads, D, B)
+        variance = deviations.square().mean(0)  # (D, B)
+        heads, dim = self._shape
+        # d(gain)/d(deviation) is the deviation times this, (D, B).
+        factor = (2 / (heads * dim)) / (variance + self.config.model_noise**2)
+        upstream = (deviations * factor).view(1, heads * dim, -1)
+        gradient = self.net.pull_back(inputs, upstream, action.shape[1])
+        return Value(self._gain_of(variance), gradient * self._action_scale.gain)
+
+    def update(self, batch: Batch) -> Scalars:
+        """One step on the mean squared error of all heads' predictions."""
+        change = self._obs_scale.gain * (batch.next_obs - batch.obs)
+        steps = torch.cat((change, batch.reward[:, None]), dim=1)  # (B, D)
+        self._steps.add(steps)
+        target = ((steps - self._steps.mean) / self._steps.std).T  # (D, B)
+        out, inputs = self._predict(batch.obs, batch.action)
+        error = out.view(*self._shape, -1) - target
+        output_gradient = error.view(out.shape) * (2 / error.numel())
+        self._adam.step([self.net.gradient(inputs, output_gradient, self._gradient)])
+        return {"model_loss": error.square().mean()}
+
+    def _predict(self, obs: Tensor, action: Tensor) -> tuple[Tensor, list[Tensor]]:
+        inputs = torch.cat((self._obs_scale(obs), self._action_scale(action)), dim=1)
+        return self.net.forward(inputs)  # (1, heads * D, B)
+
+    def _disagreement(self, obs: Tensor, action: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Predictions less their mean over the heads, (heads, D, B), and the layers' inputs."""
+        out, inputs = self._predict(obs, action)
+        out = out.view(*self._shape, -1)
+        return out - out.mean(0), inputs
+
+    def _gain_of(self, variance: Tensor) -> Tensor:
+        return torch.log1p(variance / self.config.model_noise**2).mean(0)
+
+
+class SACMaxInfo(SAC):
+    """SAC that also maximises the information gained about the world, with a learned weight."""
+
+    STATE = {
+        "model": "model", "gains": "gains", "reference": "reference.net.params",
+        "reference_rng": "_reference_rng", "log_weight": "log_weight",
+        "weight_adam": "_weight_adam",
+    }  # fmt: skip
+    Config = SACMaxInfoConfig
+    config: SACMaxInfoConfig
+
+    def __init__(
+        self, bounds: Bounds, config: SACMaxInfoConfig, *, seed: int, device: str = "cpu"
+    ) -> None:
+        super().__init__(bounds, config, seed=seed, device=device)
+        *_, model_seed, reference_seed = spawn_seeds(seed, 6)
+        self.model = ForwardModel(bounds, config, seed=model_seed, device=device)
+        self.gains = Moments(1, device)
+        hidden = [config.hidden] * config.layers
+        sizes = [len(bounds.obs_low), *hidden, 2 * len(bounds.action_low)]
+        net = MLP(sizes, seed=reference_seed, device=device)
+        net.params.copy_(self.actor.net.params)
+        self.reference = GaussianActor(net, bounds.action_low, bounds.action_high)
+        self.log_weight = torch.tensor(math.log(config.init_gain_weight), device=device)
+        self._weight_adam = Adam([self.log_weight], config.learning_rate)
+        self._reference_rng = torch.Generator(device).manual_seed(reference_seed)
+
+    def update_critics(
+        self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
+    ) -> Scalars:
+        """Critics towards y = r + discount (min Q' - alpha log pi + weight gain); then the model.
+
+        The gain is that of the next observation and action, as the entropy is.
+        """
+        gain = (self.model.gain(batch.next_obs, next_action) - self.gains.mean) / self.gains.std
+        added = self.config.discount * (1 - batch.terminated) * self.log_weight.exp() * gain
+        with_gain = batch._replace(reward=batch.reward + added)
+        info = super().update_critics(with_gain, next_action, next_log_prob, alpha)
+        return info | self.model.update(batch)
+
+    def actor_value(self, obs: Tensor, action: Tensor) -> Value:
+        """min(Q1, Q2) plus the weighted, normalised information gain."""
+        gain, scale = self.model.gain_value(obs, action), self.log_weight.exp() / self.gains.std
+        weighted = Value(scale * (gain.value - self.gains.mean), scale * gain.gradient)
+        return super().actor_value(obs, action) + weighted
+
+    def update_actor(self, obs: Tensor, draw: Draw, alpha: Tensor) -> Scalars:
+        """SAC's step of actor and temperature, then one of the gain's weight."""
+        info = super().update_actor(obs, draw, alpha)
+        return info | self._update_weight(obs, draw.action[: len(obs)])
+
+    def _update_weight(self, obs: Tensor, action: Tensor) -> Scalars:
+        """One step on log(weight) (gain - gain of the reference policy), in log(weight)."""
+        reference = self.reference.draw(obs, self._reference_rng).action
+        gains = self.model.gain(torch.cat((obs, obs)), torch.cat((action, reference)))
+        self.gains.add(gains[:, None])
+        own, other = (gains.view(2, -1).mean(1) - self.gains.mean) / self.gains.std
+        self._weight_adam.step([own - other])
+        return {"gain": own, "reference_gain": other, "gain_weight": self.log_weight.exp()}
+
+    def sync_targets(self) -> None:
+        """One soft move of the critics' targets and of the reference policy."""
+        super().sync_targets()
+        self.reference.net.params.lerp_(self.actor.net.params, self.config.tau)

@@ -1,0 +1,132 @@
+"""SAC whose behaviour noise lasts: correlated over the steps of an episode instead of white.
+
+The action of training is a = tanh(mean + std * noise). SAC draws a fresh standard normal `noise` at
+every step, and a random walk of such steps does not get far. Here each step's noise is standard
+normal as well, but the steps of an episode depend on each other. Evaluation and updates are SAC's.
+
+- pink: Eberhard et al. (2023), "Pink Noise Is All You Need": each action dimension gets a Gaussian
+  sequence whose power falls as 1/frequency, by the method of Timmer and Koenig (1995). Different
+  from the publication: the variance is exactly 1 with the zero frequency counted in, which the
+  authors' generator leaves out; and the sequence has a fixed length, not the episode's.
+- zeta: one draw is held for a random number of steps, as in FlashSAC (2026); the continuous form of
+  ez-greedy (Dabney et al., 2021). All action dimensions are held together.
+- white: SAC itself, bit for bit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.agent import Bounds, State, Transition
+from baselines.agents.sac import SAC, SACConfig
+from baselines.nn.networks import spawn_seeds
+from explore_suite.errors import SettingError
+
+_PINK = 1.0  # exponent of the power spectrum; Eberhard et al.
+_LONGEST_HOLD = 16  # steps; FlashSAC
+# P(steps <= k) for k = 1 .. 15 of the zeta distribution with exponent 2, as in ez-greedy.
+_HOLD_CHANCES = np.cumsum(np.arange(1.0, _LONGEST_HOLD) ** -2) / (np.pi**2 / 6)
+
+
+@dataclass(frozen=True)
+class SACNoiseConfig(SACConfig):
+    """SAC's settings, and the kind of noise."""
+
+    noise: str = "white"  # white, pink or zeta; white is SAC, the control
+    noise_length: int = 1000  # steps of a pink sequence; the control tasks' episodes, as published
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.noise not in ("white", "pink", "zeta"):
+            raise SettingError(f"noise must be white, pink or zeta, got {self.noise!r}")
+        if self.noise_length < 2:
+            raise SettingError(f"noise_length must be at least 2, got {self.noise_length}")
+
+
+class SACNoise(SAC):
+    """SAC with behaviour noise that is correlated over time: `.pink` or `.zeta`; white is SAC.
+
+    Noise is drawn in pieces: a pink sequence, or one draw and the steps it is held. A piece that is
+    used up is followed by another; what is left of one is dropped when the episode ends.
+    """
+
+    STATE = {"noise_rng": "_noise_rng"}
+    Config = SACNoiseConfig
+    config: SACNoiseConfig
+
+    def __init__(
+        self, bounds: Bounds, config: SACNoiseConfig, *, seed: int, device: str = "cpu"
+    ) -> None:
+        super().__init__(bounds, config, seed=seed, device=device)
+        *_, noise_seed = spawn_seeds(seed, 5)
+        self._noise_rng = torch.Generator().manual_seed(noise_seed)
+        self._ahead = torch.empty(0, len(bounds.action_low))  # (steps, A) noise not yet used
+
+    def behaviour_action(self, obs: np.ndarray) -> Tensor:
+        """tanh(mean + std * noise), with the next noise of this episode."""
+        if self.is_random or self.config.noise == "white":
+            return super().behaviour_action(obs)
+        mean, std = self.actor.moments(obs)
+        return torch.from_numpy(self.actor.bounded(mean + std * self._next_noise()))
+
+    def observe(self, transition: Transition) -> None:
+        """Stores the step; the noise of an episode ends with it."""
+        super().observe(transition)
+        if transition.terminated or transition.truncated:
+            self._ahead = self._ahead[:0]
+
+    def _next_noise(self) -> np.ndarray:
+        """The noise (A,) of one step."""
+        if not len(self._ahead):
+            draw = {"pink": self._pink, "zeta": self._held}[self.config.noise]
+            self._ahead = draw(self._ahead.shape[1])
+        noise, self._ahead = self._ahead[0], self._ahead[1:]
+        return noise.numpy()
+
+    def _pink(self, action_dim: int) -> Tensor:
+        n = self.config.noise_length
+        normals = torch.randn(2, action_dim, n // 2 + 1, generator=self._noise_rng)
+        return torch.from_numpy(coloured_noise(normals.double().numpy(), n, _PINK).T).float()
+
+    def _held(self, action_dim: int) -> Tensor:
+        steps = hold_time(float(torch.rand((), generator=self._noise_rng, dtype=torch.float64)))
+        return torch.randn(action_dim, generator=self._noise_rng).expand(steps, -1)
+
+    def state_dict(self) -> State:
+        """What `STATE` lists, and the noise not yet used, whose length varies."""
+        return super().state_dict() | {"noise_ahead": self._ahead.clone()}
+
+    def load_state_dict(self, state: State) -> None:
+        """Inverse of `state_dict`."""
+        super().load_state_dict(state)
+        self._ahead = state["noise_ahead"].clone()
+
+
+def coloured_noise(normals: np.ndarray, n: int, exponent: float) -> np.ndarray:
+    """(2, ..., n // 2 + 1) standard normals -> (..., n) noise of power ~ frequency^-exponent.
+
+    Timmer and Koenig (1995): independent normal real and imaginary parts at each frequency k / n,
+    scaled by the root of its power, and transformed back. The zero frequency has the power of the
+    lowest other one, as in the authors' generator. Each number is normal with variance 1.
+    """
+    frequencies = np.fft.rfftfreq(n)
+    frequencies[0] = frequencies[1]
+    power = frequencies**-exponent
+    # A real signal has every frequency twice, k and n - k, but zero and, if n is even, the last.
+    single = np.zeros(len(power), bool)
+    single[0] = single[-1] = True
+    single[-1] &= n % 2 == 0
+    power *= n / (power * np.where(single, 1, 2)).sum()  # the mean of all n is the variance, 1
+    real, imaginary = normals
+    parts = np.where(single, real, (real + 1j * imaginary) / np.sqrt(2))  # mean square 1
+    return np.fft.irfft(np.sqrt(n * power) * parts, n)
+
+
+def hold_time(uniform: float) -> int:
+    """The steps that a draw is held, by a uniform number in [0, 1): zeta(2), capped at 16.
+
+    P(steps = k) = k^-2 / zeta(2) below the cap, which takes the rest.
+    """
+    return 1 + int(np.searchsorted(_HOLD_CHANCES, uniform, side="right"))
