@@ -1,5 +1,9 @@
 """Reference agents by name. To add one, write a file in `agents` and add a line here.
 
+The rooms, each of which may import those before it: `nn` (networks, replay), `bonuses`, `agents`,
+`training` (one resumable run), `sweep` (many), `cli` (commands), `bench` (speed). Beside them are
+`agent.py` (the protocol), `runner.py` (the training loop) and `settings.py` (the presets).
+
 Eq., Algorithm, section and Appendix numbers in this package are those of the paper: Whitney et al.,
 Decoupled Exploration and Exploitation Policies for Sample-Efficient Reinforcement Learning, 2021.
 """

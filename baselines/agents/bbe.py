@@ -67,13 +67,13 @@ class BBE(LoggedBonus):
     config: BBEConfig
 
     def __init__(self, bounds: Bounds, config: Any, *, seed: int, device: str = "cpu") -> None:
-        """Like SAC and DDQN, whose constructor is the next one; `config` has a `bonus`."""
+        """Takes the arguments of SAC or DDQN, whichever it is mixed into, and adds the bonus."""
         super().__init__(bounds, config, seed=seed, device=device)  # type: ignore[call-arg, arg-type]
         *_, bonus_seed = spawn_seeds(seed, 5)
         self.add_bonus(config.bonus, bounds, seed=bonus_seed)
 
     def stored_reward(self, transition: Transition) -> float:
-        """Reward plus scaled bonus; the bonus is that before this visit and is never recomputed."""
+        """Reward plus scaled bonus; the bonus is the one before this visit, and stays as stored."""
         bonus = self.config.bonus_scale * self.log_bonus(transition)
         return bonus if self.config.explore_only else transition.reward + bonus
 

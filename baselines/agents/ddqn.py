@@ -36,7 +36,7 @@ class DDQNConfig:
     test_temperature: float = 0.1  # the same in evaluation, which is not greedy; paper
     replay_capacity: int = 1_000_000  # transitions; authors' code
     warmup_steps: int = 128  # environment steps of uniform actions; authors' code
-    skilled_steps: int = 0  # first steps, by a scripted expert (the paper's skilled policy)
+    skilled_steps: int = 0  # first steps, taken by a scripted expert (the paper's skilled policy)
     updates_per_step: float = 1.0  # gradient steps per environment step
 
     def __post_init__(self) -> None:
@@ -99,8 +99,8 @@ class DDQN(OffPolicy):
     def sample_actions(self, obs: np.ndarray, n: int, *, explore: bool = True) -> Tensor:
         """`n` samples (n, 1) of the task policy at one observation.
 
-        The policy is the softmax of Q / temperature over `candidates` uniform samples: importance
-        sampling with a uniform proposal, as in the paper (section 4.4).
+        The policy is the softmax of Q / temperature (section 4.2) over `candidates` uniform
+        samples: self-normalised importance sampling with a uniform proposal (section 4.4).
         """
         if explore and self.in_warmup:
             return torch.randint(self.actions, (n, 1), generator=self._act_rng).float()
@@ -123,7 +123,11 @@ class DDQN(OffPolicy):
         return {"task_value": self.values(self.as_tensor(obs)).amax(1).cpu().numpy()}
 
     def _update_once(self) -> Scalars:
-        """One gradient step on mean((Q - y)^2), y = r + discount Q'(s', argmax_a Q(s', a))."""
+        """One gradient step on mean((Q - y)^2) with the target of double DQN.
+
+        y = r + discount (1 - terminated) Q'(s', argmax_a Q(s', a)), with Q' of the target network.
+        The maximum is over the sampled candidates, which are drawn once per batch.
+        """
         batch = self.replay.sample(self.config.batch_size)
         next_obs, actions = self._obs_scale(batch.next_obs), self._all_actions()
         drawn = self._log_multiplicities(self._learn_rng).isfinite().to(self.device)  # (actions,)
@@ -153,7 +157,7 @@ class DDQN(OffPolicy):
         if float(torch.rand((), generator=self._act_rng)) < _EXPERT_EPSILON:
             return torch.randint(self.actions, (1,), generator=self._act_rng)
         row, column = obs
-        return torch.tensor([0 if column > row else 1])
+        return torch.tensor([0 if column > row else 1])  # 0: to the next row, 1: the next column
 
     def policy_dict(self) -> dict[str, Tensor]:
         """The Q-network's parameters."""

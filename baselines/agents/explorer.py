@@ -30,10 +30,10 @@ class ExplorerConfig:
     update_candidates: int = 64  # uniform next actions in a target; paper
     behaviour_candidates: int = 64  # task-policy actions to choose among; paper
     temperature: float = 0.1  # tau of the exploration policy (Eq. 2); paper
-    update_temperature: float | None = None  # the same in the targets; None: `temperature`; paper
+    update_temperature: float | None = None  # tau in targets (Eq. 11); None: `temperature`; paper
     discount: float = 0.99  # paper
     updates_per_step: int = 2  # gradient steps per environment step; paper; 10 in the grid world
-    target_every: int = 2  # updates between copies to the target network; paper: one step's
+    target_every: int = 2  # updates between copies to the target network; paper: once per step
     optimism: bool = True  # False: the ablation without Eq. 3
     start_after: int = 128  # environment steps before the first update; authors' code
     adapt: str = "step"  # update at every "step", or at the end of the "episode" (slow ablation)
@@ -91,10 +91,11 @@ class Explorer(Stateful):
         # those of SAC or DDQN.
         self._replay_rng = torch.Generator(device).manual_seed(replay_seed)
         self._steps = 0  # environment steps observed
-        self._owed, self._due = 0, 0  # steps whose updates are made later; and in the next `update`
+        self._owed = 0  # steps whose updates wait for the end of the episode
+        self._due = 0  # steps whose updates are made by the next `update`
 
     def observe(self, transition: Transition) -> None:
-        """Records the visit; its updates are due now or at the end of the episode (`adapt`)."""
+        """Records the visit; its updates are due at once or, by `adapt`, when the episode ends."""
         self.bonus_mean.add(self.bonus.visit(transition.obs, transition.action))
         self._steps += 1
         self._owed += 1
@@ -102,7 +103,7 @@ class Explorer(Stateful):
             self._due, self._owed = self._due + self._owed, 0
 
     def update(self) -> dict[str, float]:
-        """Updates the bonus, then Q as often as is due; returns the statistics of the last step."""
+        """Updates the bonus, then Q for every step that is due; returns the last statistics."""
         info = self.bonus.update(self._sample)
         if self._steps > self.config.start_after:
             for _ in range(self._due):
@@ -111,7 +112,7 @@ class Explorer(Stateful):
         return info
 
     def adapt(self, sample: Sampler) -> dict[str, float]:
-        """Makes `updates_per_step` updates; returns the means of bonus, target and loss."""
+        """Makes the updates of Q for one step; returns the means of bonus, target and loss."""
         obs, action, _, next_obs, _ = sample(self.config.batch_size * self.config.updates_per_step)
         bonuses = self.bonus.paired(obs, action)  # (U * B,); one call for all updates is faster
         inputs = torch.cat([self._obs_scale(obs), self._action_scale(action)], dim=1)
@@ -123,15 +124,15 @@ class Explorer(Stateful):
         means = {"bonus_replayed": [bonuses], "target": targets, "loss": losses}
         found = torch.stack([torch.stack(parts).mean() for parts in means.values()]).tolist()
         numbers = {f"explore_{name}": mean for name, mean in zip(means, found, strict=True)}
-        if not math.isfinite(sum(found)):
+        if not math.isfinite(sum(found)):  # one check, as this runs at every step
             for name, number in numbers.items():
                 require_finite(name, number, self._steps)
         return numbers
 
     def _targets(self, bonuses: Tensor, next_obs: Tensor) -> Tensor:
-        """(B,), (B, O) -> (B,): targets from candidates drawn at every update for the whole batch.
+        """(B,), (B, O) -> (B,): targets (Eq. 12), with fresh candidates that the batch shares.
 
-        Sharing the candidates makes the counts one matrix product (see `kernels.py`).
+        Shared candidates make the counts one matrix product (see `kernels.py`).
         """
         candidates, log_weight = self._draw_candidates()
         trust = self._trust(next_obs, candidates)  # (B, K)
@@ -190,9 +191,10 @@ class Explorer(Stateful):
         return online, optimistic(self.target.grid(next_obs, candidates), trust, ceiling)
 
     def fit(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """One gradient step on mean((Q - y)^2), with the plain Q; copies the target if it is due.
+        """One gradient step on mean((Q - y)^2), without optimism in Q; returns the loss.
 
-        Returns the loss. `fit_level` first takes the mean error from the output bias.
+        `fit_level` first subtracts the mean error from the output bias. Every `target_every`
+        updates the network is copied to the target network.
         """
         values, activations = self.net.forward(inputs)  # (1, 1, B)
         error = values - targets

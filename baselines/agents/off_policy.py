@@ -13,7 +13,7 @@ from baselines.agent import Action, State, Stateful, Transition, require_finite
 from baselines.nn.replay import Replay
 
 Scalars = dict[str, Tensor]  # scalars, not yet copied from the device
-_COUNTERS = ("steps", "updates", "_episode_length", "_due")
+_COUNTERS = ("steps", "updates", "_episode_length", "_due")  # saved in checkpoints
 
 
 class OffPolicy(Stateful, ABC):
@@ -87,6 +87,7 @@ class OffPolicy(Stateful, ABC):
             info = self._update_once()
         if not info:
             return {}
+        # Stacked, so that a GPU is waited for once and not once per number.
         numbers = dict(zip(info, torch.stack(tuple(info.values())).tolist(), strict=True))
         for name, number in numbers.items():
             require_finite(name, number, self.steps)
@@ -97,7 +98,7 @@ class OffPolicy(Stateful, ABC):
         return torch.as_tensor(obs, dtype=torch.float32, device=self.device)
 
     def state_dict(self) -> State:
-        """What `STATE` lists, and counters; a subclass adds networks and random streams to it."""
+        """What `STATE` lists, and the counters; subclasses list networks and random streams."""
         counters = {name: getattr(self, name) for name in _COUNTERS}
         return super().state_dict() | {"counters": counters}
 

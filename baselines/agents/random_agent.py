@@ -1,4 +1,4 @@
-"""The random agent, the zero of normalised scores."""
+"""Uniformly random actions; their mean return is the 0 of normalised scores."""
 
 import json
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from torch import Tensor
 
 from baselines.agent import Action, Bounds, State, Transition
 
-_STREAMS = ("evaluation", "behaviour")
+_STREAMS = ("evaluation", "behaviour")  # names of the random streams in a checkpoint
 
 
 @dataclass(frozen=True)
 class RandomConfig:
-    """Discrete or continuous actions."""
+    """The kind of actions; `resolve` sets it by task."""
 
     discrete: bool = False  # an integer instead of a point in the box
 

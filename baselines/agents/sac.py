@@ -35,7 +35,7 @@ class SACConfig:
     actor_every: int = 1  # critic updates per update of actor and temperature; pytorch_sac
     replay_capacity: int = 1_000_000  # transitions; authors' code
     warmup_steps: int = 128  # environment steps of uniform actions; authors' code
-    seed_updates: int = 500  # first update made; uniform actions until after it; authors' code
+    seed_updates: int = 500  # earlier updates are skipped, and actions stay uniform; authors' code
     updates_per_step: float = 1.0  # gradient steps per environment step; authors' code
 
     def __post_init__(self) -> None:
@@ -111,9 +111,10 @@ class SAC(OffPolicy):
 
     A variant overrides what it needs of `stored_reward` (the reward the critics are trained on),
     `actor_value` (what the actor maximises), `update_critics`, `update_actor`, `sync_targets`,
-    `sample_actions` and `behaviour_action` (how it acts). For its own random streams it takes seeds
-    of `spawn_seeds` beyond the first four, so that SAC's stay the same. Gradients here are written
-    by hand for speed; a variant may call `backward()` on a loss of its own.
+    `sample_actions` (the task policy) and `behaviour_action` (the policy of training). For random
+    streams of its own it takes seeds of `spawn_seeds` beyond the first four, so that SAC's stay the
+    same. Gradients here are written by hand for speed; a variant may call `backward()` on a loss of
+    its own.
     """
 
     Config: type[SACConfig] = SACConfig

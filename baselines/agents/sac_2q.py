@@ -1,4 +1,4 @@
-"""SAC 2Q: one critic for the task, one for the bonus; the actor maximises their sum."""
+"""SAC 2Q (the paper's Appendix F): a critic of rewards, one of bonuses, an actor for their sum."""
 
 from dataclasses import dataclass, field
 

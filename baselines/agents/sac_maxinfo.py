@@ -1,15 +1,15 @@
-"""MaxInfoRL on SAC (Sukhija et al., 2025): seek steps that teach a model of the world.
+"""MaxInfoRL on SAC (Sukhija et al., 2025): maximise the information gained about the dynamics.
 
-To SAC's entropy the agent adds the information that a step gains about the dynamics, measured by
-how far an ensemble of forward models disagrees. The weight of that term is learned: it grows while
-the policy gains less information than a slowly following copy of itself, the reference policy.
+Beside the policy's entropy the agent maximises an information gain: the disagreement of an ensemble
+of forward models about a step. The weight of the gain is learned: it grows while the policy gains
+less information than a slowly following copy of itself, the reference policy.
 
-Different from the publication: the ensemble is five linear heads on one trunk instead of five
-networks, as a matter of cost; its inputs are scaled by the task's typical range, not by running
+Different from Sukhija et al.: the ensemble is five linear heads on one trunk instead of five
+networks, which costs less; its inputs are scaled by the task's typical range, not by running
 moments; it learns between critics and actor instead of after both; and the statistics that
-normalise the gain are those up to the previous update. As published, the gain is computed on the
-batch of the update with the policy's present actions, never stored; and the model has the sizes,
-the learning rate and the batches of SAC's networks.
+normalise the gain are those up to the previous update. As in their work, the gain is computed on
+the batch of the update with the policy's current actions and never stored; and the model has the
+sizes, the learning rate and the batches of SAC's networks.
 """
 
 import math
@@ -25,17 +25,17 @@ from baselines.nn.networks import MLP, Adam, Draw, GaussianActor, Gradient, spaw
 from baselines.nn.q_network import Scale
 from baselines.nn.replay import Batch
 
-_MOST_ROWS = 1_000_000  # weight of the past in running moments; the authors' code
-_SMALLEST_STD = 1e-6  # of what never changes, such as a reward that was always zero
+_MOST_ROWS = 1_000_000  # largest weight of the past in running moments; Sukhija et al.'s code
+_SMALLEST_STD = 1e-6  # in place of 0, where a number such as the reward has never changed
 
 
 @dataclass(frozen=True)
 class SACMaxInfoConfig(SACConfig):
-    """SAC's settings, which its model shares, and those of the information gain."""
+    """The hyperparameters of SAC, which the model shares, and of the information gain."""
 
-    heads: int = 5  # members of the ensemble; the authors' code
-    model_noise: float = 1e-3  # sigma, of normalised steps given the best model; the code
-    init_gain_weight: float = 1.0  # of the information gain at the start; the code
+    heads: int = 5  # members of the ensemble; Sukhija et al.'s code
+    model_noise: float = 1e-3  # sigma, noise of the normalised outcome of a step; their code
+    init_gain_weight: float = 1.0  # initial weight of the information gain; their code
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,7 +52,7 @@ class Moments(Stateful):
         self._rows = 0
 
     def add(self, rows: Tensor) -> None:
-        """Takes in a batch (B, D)."""
+        """Adds a batch (B, D)."""
         old, total = self._rows, self._rows + len(rows)
         mean = (self.mean * old + rows.sum(0)) / total
         squares = (rows - mean).square().sum(0) + old * (self.mean - mean).square()
@@ -62,9 +62,13 @@ class Moments(Stateful):
 
 
 class ForwardModel(Stateful):
-    """Heads on one trunk that predict a step (change of the observation, reward), normalised."""
+    """An ensemble of heads on one trunk; each predicts the outcome of a step.
 
-    STATE = {"params": "net.params", "adam": "_adam", "steps": "_steps"}
+    The outcome is (change of the observation, reward), D numbers that are normalised by their
+    running mean and standard deviation.
+    """
+
+    STATE = {"params": "net.params", "adam": "_adam", "steps": "_outcomes"}
 
     def __init__(self, bounds: Bounds, config: SACMaxInfoConfig, *, seed: int, device: str) -> None:
         self.config = config
@@ -77,34 +81,34 @@ class ForwardModel(Stateful):
         self.net = MLP(sizes, seed=seed, device=device)
         self._adam = Adam([self.net.params], config.learning_rate)
         self._gradient = Gradient(self.net)
-        self._steps = Moments(obs_dim + 1, device)
+        self._outcomes = Moments(obs_dim + 1, device)
 
     def gain(self, obs: Tensor, action: Tensor) -> Tensor:
         """(B, O), (B, A) -> (B,): the mean over dimensions j of log(1 + var_j / sigma^2).
 
-        The publication's bound of the information gained; var_j is the variance between the heads,
-        and the mean, instead of the sum, is the authors' code's.
+        This is Sukhija et al.'s bound of the information gain. var_j is the variance between the
+        heads; the mean in place of their sum is from their code.
         """
         deviations, _ = self._disagreement(obs, action)
         return self._gain_of(deviations.square().mean(0))
 
     def gain_value(self, obs: Tensor, action: Tensor) -> Value:
-        """The gain with its gradient in the action."""
+        """The gain, with its gradient with respect to the action."""
         deviations, inputs = self._disagreement(obs, action)  # (heads, D, B)
         variance = deviations.square().mean(0)  # (D, B)
         heads, dim = self._shape
         # d(gain)/d(deviation) is the deviation times this, (D, B).
-        factor = (2 / (heads * dim)) / (variance + self.config.model_noise**2)
-        upstream = (deviations * factor).view(1, heads * dim, -1)
+        coefficient = (2 / (heads * dim)) / (variance + self.config.model_noise**2)
+        upstream = (deviations * coefficient).view(1, heads * dim, -1)
         gradient = self.net.pull_back(inputs, upstream, action.shape[1])
-        return Value(self._gain_of(variance), gradient * self._action_scale.gain)
+        return Value(self._gain_of(variance), gradient * self._action_scale.factor)
 
     def update(self, batch: Batch) -> Scalars:
-        """One step on the mean squared error of all heads' predictions."""
-        change = self._obs_scale.gain * (batch.next_obs - batch.obs)
-        steps = torch.cat((change, batch.reward[:, None]), dim=1)  # (B, D)
-        self._steps.add(steps)
-        target = ((steps - self._steps.mean) / self._steps.std).T  # (D, B)
+        """One gradient step on the mean squared error of all heads' predictions."""
+        change = self._obs_scale.factor * (batch.next_obs - batch.obs)
+        outcomes = torch.cat((change, batch.reward[:, None]), dim=1)  # (B, D)
+        self._outcomes.add(outcomes)
+        target = ((outcomes - self._outcomes.mean) / self._outcomes.std).T  # (D, B)
         out, inputs = self._predict(batch.obs, batch.action)
         error = out.view(*self._shape, -1) - target
         output_gradient = error.view(out.shape) * (2 / error.numel())
@@ -116,7 +120,7 @@ class ForwardModel(Stateful):
         return self.net.forward(inputs)  # (1, heads * D, B)
 
     def _disagreement(self, obs: Tensor, action: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Predictions less their mean over the heads, (heads, D, B), and the layers' inputs."""
+        """Predictions minus their mean over the heads, (heads, D, B), and the layers' inputs."""
         out, inputs = self._predict(obs, action)
         out = out.view(*self._shape, -1)
         return out - out.mean(0), inputs
@@ -126,7 +130,7 @@ class ForwardModel(Stateful):
 
 
 class SACMaxInfo(SAC):
-    """SAC that also maximises the information gained about the world, with a learned weight."""
+    """SAC that also maximises the information gained about the dynamics, with a learned weight."""
 
     STATE = {
         "model": "model", "gains": "gains", "reference": "reference.net.params",
@@ -155,9 +159,10 @@ class SACMaxInfo(SAC):
     def update_critics(
         self, batch: Batch, next_action: Tensor, next_log_prob: Tensor, alpha: Tensor
     ) -> Scalars:
-        """Critics towards y = r + discount (min Q' - alpha log pi + weight gain); then the model.
+        """One gradient step of the critics on targets with the information gain; then of the model.
 
-        The gain is that of the next observation and action, as the entropy is.
+        y = r + discount (1 - terminated) (min(Q1', Q2') - alpha log pi + weight gain). The gain is
+        that of the next observation and action, as the entropy is.
         """
         gain = (self.model.gain(batch.next_obs, next_action) - self.gains.mean) / self.gains.std
         added = self.config.discount * (1 - batch.terminated) * self.log_weight.exp() * gain
@@ -172,12 +177,15 @@ class SACMaxInfo(SAC):
         return super().actor_value(obs, action) + weighted
 
     def update_actor(self, obs: Tensor, draw: Draw, alpha: Tensor) -> Scalars:
-        """SAC's step of actor and temperature, then one of the gain's weight."""
+        """SAC's gradient steps of actor and temperature, then one of the gain's weight."""
         info = super().update_actor(obs, draw, alpha)
         return info | self._update_weight(obs, draw.action[: len(obs)])
 
     def _update_weight(self, obs: Tensor, action: Tensor) -> Scalars:
-        """One step on log(weight) (gain - gain of the reference policy), in log(weight)."""
+        """One gradient step of log(weight) on the loss log(weight) (gain - reference gain).
+
+        So the weight grows while the policy's mean gain is below that of the reference policy.
+        """
         reference = self.reference.draw(obs, self._reference_rng).action
         gains = self.model.gain(torch.cat((obs, obs)), torch.cat((action, reference)))
         self.gains.add(gains[:, None])
@@ -186,6 +194,6 @@ class SACMaxInfo(SAC):
         return {"gain": own, "reference_gain": other, "gain_weight": self.log_weight.exp()}
 
     def sync_targets(self) -> None:
-        """One soft move of the critics' targets and of the reference policy."""
+        """One soft update of the critics' target networks and of the reference policy."""
         super().sync_targets()
         self.reference.net.params.lerp_(self.actor.net.params, self.config.tau)

@@ -1,13 +1,13 @@
-"""SAC whose behaviour noise lasts: correlated over the steps of an episode instead of white.
+"""SAC whose behaviour noise is correlated over the steps of an episode: pink, or held (zeta).
 
-The action of training is a = tanh(mean + std * noise). SAC draws a fresh standard normal `noise` at
-every step, and a random walk of such steps does not get far. Here each step's noise is standard
-normal as well, but the steps of an episode depend on each other. Evaluation and updates are SAC's.
+The action in training is tanh(mean + std * noise). SAC draws independent (white) noise at every
+step, and a random walk of such steps does not get far. Here too the noise of each step is standard
+normal, but the steps of an episode depend on each other. Evaluation and updates are SAC's.
 
 - pink: Eberhard et al. (2023), "Pink Noise Is All You Need": each action dimension gets a Gaussian
   sequence whose power falls as 1/frequency, by the method of Timmer and Koenig (1995). Different
-  from the publication: the variance is exactly 1 with the zero frequency counted in, which the
-  authors' generator leaves out; and the sequence has a fixed length, not the episode's.
+  from Eberhard et al.: the variance is exactly 1 with the zero frequency included, which their
+  generator leaves out; and the sequence has a fixed length, not the episode's.
 - zeta: one draw is held for a random number of steps, as in FlashSAC (2026); the continuous form of
   ez-greedy (Dabney et al., 2021). All action dimensions are held together.
 - white: SAC itself, bit for bit.
@@ -32,10 +32,10 @@ _HOLD_CHANCES = np.cumsum(np.arange(1.0, _LONGEST_HOLD) ** -2) / (np.pi**2 / 6)
 
 @dataclass(frozen=True)
 class SACNoiseConfig(SACConfig):
-    """SAC's settings, and the kind of noise."""
+    """The hyperparameters of SAC and of its behaviour noise."""
 
     noise: str = "white"  # white, pink or zeta; white is SAC, the control
-    noise_length: int = 1000  # steps of a pink sequence; the control tasks' episodes, as published
+    noise_length: int = 1000  # steps of a pink sequence; an episode's; Eberhard et al.
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,8 +48,8 @@ class SACNoiseConfig(SACConfig):
 class SACNoise(SAC):
     """SAC with behaviour noise that is correlated over time: `.pink` or `.zeta`; white is SAC.
 
-    Noise is drawn in pieces: a pink sequence, or one draw and the steps it is held. A piece that is
-    used up is followed by another; what is left of one is dropped when the episode ends.
+    Noise is drawn ahead, for many steps at a time: a whole pink sequence, or one draw for as long
+    as it is held. When an episode ends, the rest is dropped.
     """
 
     STATE = {"noise_rng": "_noise_rng"}
@@ -65,14 +65,14 @@ class SACNoise(SAC):
         self._ahead = torch.empty(0, len(bounds.action_low))  # (steps, A) noise not yet used
 
     def behaviour_action(self, obs: np.ndarray) -> Tensor:
-        """tanh(mean + std * noise), with the next noise of this episode."""
+        """The action tanh(mean + std * noise), scaled to the bounds, with the step's own noise."""
         if self.is_random or self.config.noise == "white":
             return super().behaviour_action(obs)
         mean, std = self.actor.moments(obs)
         return torch.from_numpy(self.actor.bounded(mean + std * self._next_noise()))
 
     def observe(self, transition: Transition) -> None:
-        """Stores the step; the noise of an episode ends with it."""
+        """Stores the step; at the end of an episode drops the noise that is left."""
         super().observe(transition)
         if transition.terminated or transition.truncated:
             self._ahead = self._ahead[:0]
@@ -109,7 +109,7 @@ def coloured_noise(normals: np.ndarray, n: int, exponent: float) -> np.ndarray:
 
     Timmer and Koenig (1995): independent normal real and imaginary parts at each frequency k / n,
     scaled by the root of its power, and transformed back. The zero frequency has the power of the
-    lowest other one, as in the authors' generator. Each number is normal with variance 1.
+    lowest other one, as in Eberhard et al.'s generator. Each number is normal with variance 1.
     """
     frequencies = np.fft.rfftfreq(n)
     frequencies[0] = frequencies[1]
@@ -125,8 +125,8 @@ def coloured_noise(normals: np.ndarray, n: int, exponent: float) -> np.ndarray:
 
 
 def hold_time(uniform: float) -> int:
-    """The steps that a draw is held, by a uniform number in [0, 1): zeta(2), capped at 16.
+    """Number of steps for which a draw is held, given a uniform number in [0, 1).
 
-    P(steps = k) = k^-2 / zeta(2) below the cap, which takes the rest.
+    P(steps = k) = k^-2 / zeta(2) for k < 16; the remaining probability is that of 16 steps.
     """
     return 1 + int(np.searchsorted(_HOLD_CHANCES, uniform, side="right"))

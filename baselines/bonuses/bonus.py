@@ -12,7 +12,7 @@ from baselines.nn.replay import Batch
 
 Sampler = Callable[[int], Batch]  # n -> n transitions from the agent's replay buffer
 
-_FIRST_COUNT = 1e-8  # added to counts: N = 0 would divide by zero; authors' code
+_COUNT_EPSILON = 1e-8  # added to counts, as N = 0 would divide by zero; authors' code
 
 
 class Bonus(Protocol):
@@ -88,7 +88,7 @@ class CountBonus:
 
 def bonus_of(counts: Tensor) -> Tensor:
     """min(1, N^-1/2) (Eq. 1): 1 if never visited."""
-    return (counts + _FIRST_COUNT).rsqrt().clamp(max=1)
+    return (counts + _COUNT_EPSILON).rsqrt().clamp(max=1)
 
 
 class BonusMean(Stateful):

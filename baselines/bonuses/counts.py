@@ -41,7 +41,7 @@ class Count(Protocol):
 
 
 def bandwidth(obs_dim: int, n: int = 2**22) -> float:
-    """Kernel width for observations normalised to [0, 1]: the paper's rule of thumb (Eq. 10).
+    """The kernel width sigma for observations in [0, 1]: the paper's rule of thumb (Eq. 10).
 
     The paper does not state `n`; 2**22 reproduces the published widths, the hallway's least
     closely.
@@ -55,7 +55,7 @@ class KernelConfig:
 
     state_scale: float = 0.1  # kernel width for observations in [0, 1]; see `bandwidth`
     state_factor: float = 1.0  # multiplies state_scale, for ablations of the kernel width
-    tolerance: float = 0.9  # kernel value above which visits share a row; authors' code: .9 or .5
+    tolerance: float = 0.9  # kernel value to share a row; authors' code: .9 or .5 (paper: .95)
     action_scale: float = 1.0  # kernel width for actions in [0, 1]; paper
     max_rows: int = 32768  # table size; paper
     backend: str = "product"  # implementation of the kernel sums: product, keops or loop
@@ -170,7 +170,8 @@ class KernelCount:
         if not length < LONGEST:  # true for NaN too, which would turn every later count into NaN
             visits = round(float(self._weights[: self._size].sum()))
             raise FloatingPointError(
-                f"step {visits + 1}: key is not finite: obs {obs_key}, action {action_key}"
+                f"step {visits + 1}: obs or action is not finite or far too large; normalised: "
+                f"obs {obs_key}, action {action_key}"
             )
         slot = self._free_slot()
         self._lifted[slot], self._single[slot], self._weights[slot] = row[0], row[0], 1
@@ -230,22 +231,22 @@ class TableCount:
 
     def visit(self, obs: Any, action: Any) -> float:
         """The count of one (obs, action) before this visit; then records the visit."""
-        cell = self._cells(*self._rows(obs, action))
+        cell = self._cells(*self._as_rows(obs, action))
         count = float(self._table[cell])
         self._table[cell] += 1
         return count
 
     def paired(self, obs: Any, action: Any) -> Tensor:
         """(B, O), (B, A) -> (B,): the count of each obs with its own action."""
-        return self._table[self._cells(*self._rows(obs, action))].float()
+        return self._table[self._cells(*self._as_rows(obs, action))].float()
 
     def grid(self, obs: Any, actions: Any) -> Tensor:
         """(B, O), (K, A) -> (B, K): the count of every obs with every action."""
-        rows, columns = self._rows(obs, actions)
+        rows, columns = self._as_rows(obs, actions)
         pairs = rows.repeat_interleave(len(columns), dim=0), columns.repeat(len(rows), 1)
         return self._table[self._cells(*pairs)].float().view(len(rows), len(columns))
 
-    def _rows(self, obs: Any, action: Any) -> tuple[Tensor, Tensor]:
+    def _as_rows(self, obs: Any, action: Any) -> tuple[Tensor, Tensor]:
         """Observations and actions of any shape -> float64 rows, (B, O) and (K, 1)."""
         obs = torch.as_tensor(obs, dtype=torch.float64, device=self._low.device)
         action = torch.as_tensor(action, dtype=torch.float64, device=self._low.device)

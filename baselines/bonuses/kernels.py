@@ -23,7 +23,7 @@ _LOWEST_POWER = -80 * math.log2(math.e)  # e^-80: exp2 is very slow where float3
 _NEAR = 192.0  # 1/2 |key|^2 up to which distances by float32 matrix product are exact enough
 _KEOPS_NEAR = 8192.0  # the same for KeOps, which subtracts keys and so loses fewer digits
 LONGEST = 1e30  # largest 1/2 |key|^2 accepted: float32 must hold it
-_BLOCK_VALUES = 2**18, 2**24  # kernel values per block: on a CPU, to stay in cache; on a GPU
+BLOCK_VALUES = 2**18, 2**24  # kernel values per block: on a CPU, to stay in cache; on a GPU
 _SERIES_DEGREE = 7  # of the action kernel's power series: relative error below 1e-6
 _SERIES_REACH = 0.51  # largest |a . b| for which that holds: two actions, kernel width 1
 
@@ -67,7 +67,7 @@ class ActionSeries:
 
     @staticmethod
     def covers(action_dim: int, scale: float) -> bool:
-        """Whether the series is exact and short for this action dimension and kernel width."""
+        """Whether the series is exact and short for actions in bounds, with this kernel width."""
         return action_dim <= 2 and action_dim / (4 * scale**2) < _SERIES_REACH
 
     def covers_keys(self, keys: Tensor) -> bool:
@@ -90,8 +90,8 @@ class ActionSeries:
         return (first[:, self._kept] * gauss).float()
 
 
-class Part(NamedTuple):
-    """Rows whose distances are computed in one precision."""
+class Block(NamedTuple):
+    """Rows whose distances are computed together, in the precision of `lifted`."""
 
     lifted: Tensor  # (n, O + A + 4), float32 or float64
     weights: Tensor  # (n,) float32
@@ -120,16 +120,16 @@ class Rows:
         return torch.cat([self.lifted[:, : self.obs_dim], self.lifted[:, split:-2]], dim=1)
 
     @cached_property
-    def parts(self) -> list[Part]:
-        """Split by precision: all rows in float32, far ones with weight 0; far ones in float64."""
+    def by_precision(self) -> list[Block]:
+        """All rows in float32, far ones with weight 0; then the far ones in float64, if any."""
         weights = self.weights.float()
         weighted = self.features * weights[:, None]
         if self.reach <= _NEAR:
-            return [Part(self.single, weights, weighted)]
+            return [Block(self.single, weights, weighted)]
         far = (half_norms(self.lifted, self.obs_dim) > _NEAR).nonzero()[:, 0]
-        distant = Part(self.lifted[far], weights[far], weighted[far])
+        distant = Block(self.lifted[far], weights[far], weighted[far])
         near = weights.index_fill(0, far, 0), weighted.index_fill(0, far, 0)
-        return [Part(self.single, *near), distant]
+        return [Block(self.single, *near), distant]
 
 
 def lift_rows(obs: Tensor, action: Tensor) -> Tensor:
@@ -175,8 +175,8 @@ class ByProduct:
         """(B, O), (B, A) -> (B,)."""
         queries = torch.cat([_lift_queries(obs), _lift_queries(action)], dim=1)
         total = torch.zeros(len(obs), device=obs.device)
-        for part in self._blocks(rows, len(obs)):
-            total.addmv_(self._kernel("pairs", part.lifted, queries).T, part.weights)
+        for block in self._blocks(rows, len(obs)):
+            total.addmv_(self._kernel("pairs", block.lifted, queries).T, block.weights)
         return total
 
     def grid(self, rows: Rows, obs: Tensor, actions: Tensor) -> Tensor:
@@ -187,28 +187,28 @@ class ByProduct:
         split = rows.obs_dim + 2
         obs, actions = _lift_queries(obs), _lift_queries(actions)
         total = torch.zeros(len(obs), len(actions), device=obs.device)
-        for part in self._blocks(rows, max(len(obs), len(actions))):
-            action_kernel = self._kernel("action", part.lifted[:, split:], actions)  # (m, K)
-            obs_kernel = self._kernel("obs", part.lifted[:, :split], obs)  # (m, B)
-            total.addmm_(obs_kernel.T, action_kernel.mul_(part.weights[:, None]))
+        for block in self._blocks(rows, max(len(obs), len(actions))):
+            action_kernel = self._kernel("action", block.lifted[:, split:], actions)  # (m, K)
+            obs_kernel = self._kernel("obs", block.lifted[:, :split], obs)  # (m, B)
+            total.addmm_(obs_kernel.T, action_kernel.mul_(block.weights[:, None]))
         return total
 
     def _with_series(self, rows: Rows, obs: Tensor, series: ActionSeries) -> Tensor:
         """K_obs diag(w) f(rows), (B, length of the series): times f(action) it is a count."""
         queries, split = _lift_queries(obs), rows.obs_dim + 2
         total = torch.zeros(len(obs), series.length, device=obs.device)
-        for part in self._blocks(rows, len(obs)):
-            obs_kernel = self._kernel("obs", part.lifted[:, :split], queries)  # (m, B)
-            total.addmm_(obs_kernel.T, part.weighted)
+        for block in self._blocks(rows, len(obs)):
+            obs_kernel = self._kernel("obs", block.lifted[:, :split], queries)  # (m, B)
+            total.addmm_(obs_kernel.T, block.weighted)
         return total
 
-    def _blocks(self, rows: Rows, width: int) -> Iterator[Part]:
+    def _blocks(self, rows: Rows, width: int) -> Iterator[Block]:
         """Blocks of rows small enough for `width` kernel values per row."""
-        length = max(256, _BLOCK_VALUES[rows.lifted.device.type != "cpu"] // width)
-        for part in rows.parts:
-            for start in range(0, len(part.lifted), length):
-                block = slice(start, start + length)
-                yield Part(part.lifted[block], part.weights[block], part.weighted[block])
+        length = max(256, BLOCK_VALUES[rows.lifted.device.type != "cpu"] // width)
+        for whole in rows.by_precision:
+            for start in range(0, len(whole.lifted), length):
+                some = slice(start, start + length)
+                yield Block(whole.lifted[some], whole.weights[some], whole.weighted[some])
 
     def _kernel(self, name: str, lifted: Tensor, queries: Tensor) -> Tensor:
         """(m, D + 2), (B, D + 2) -> (m, B): float32 kernel, distances in the precision of rows."""
@@ -244,7 +244,7 @@ class ByKeOps(ByPairs):
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
         """(B, O), (B, A) -> (B,)."""
         dtype = torch.float32 if rows.reach <= _KEOPS_NEAR else torch.float64
-        exponent = obs.new_tensor([-math.log(2) / 2])
+        exponent = obs.new_tensor([-math.log(2) / 2])  # base 2, as keys hold `_BASE_TWO`
         inputs = torch.cat([obs, action], dim=1), rows.keys, rows.weights[:, None], exponent
         formula = _keops_formula(inputs[0].shape[1])
         return formula(*(x.to(dtype) for x in inputs))[:, 0]

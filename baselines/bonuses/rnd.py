@@ -1,8 +1,8 @@
 """Random network distillation (Burda et al., 2018): the bonus is a prediction error.
 
 A predictor learns the outputs of a fixed random network at visited observations; its error is large
-where it has not been trained. Differences from the publication: observations are vectors scaled by
-the task's typical range, not images whitened by running moments; the error is divided by its own
+where it has not been trained. Different from Burda et al.: observations are vectors scaled by the
+task's typical range, not images whitened by running moments; the error is divided by its own
 running standard deviation, not by that of a discounted return; the bonus is capped at 1 like all
 bonuses. It learns by ordinary autograd: a bonus needs no hand-written gradients.
 """
@@ -25,7 +25,7 @@ from baselines.nn.q_network import Scale
 
 @dataclass(frozen=True)
 class RNDConfig:
-    """Hyperparameters of RND; networks are far smaller than the published ones for images."""
+    """Hyperparameters of RND; networks are far smaller than those of Burda et al. for images."""
 
     hidden: int = 64  # units per hidden layer of predictor and random network
     layers: int = 2  # hidden layers

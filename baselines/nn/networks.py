@@ -112,9 +112,9 @@ class MLP:
         return total.T
 
     def pull_back(self, inputs: list[Tensor], output_gradient: Tensor, last: int) -> Tensor:
-        """dL/d(last inputs), (B, last), of a loss L, given dL/doutputs and `forward`'s inputs.
+        """dL/d(last `last` inputs), (B, last), of a loss L (a vector-Jacobian product).
 
-        As in `gradient`, dL/doutputs is (members, out, B); the input is the same for all members.
+        Given dL/doutputs (members, out, B) and the layer inputs, as in `gradient`.
         """
         upstream = torch.bmm(output_gradient.mT, self._weights[-1])  # (members, B, H)
         for layer in reversed(range(self._depth - 1)):
@@ -135,9 +135,10 @@ class MLP:
         return head @ x + offset
 
     def values_and_gradients(self, x: np.ndarray, last: int) -> tuple[np.ndarray, np.ndarray]:
-        """A one-output network's values (members,) at an input (in,), and their input gradients.
+        """Values (members,) at a single input (in,), and their gradients (members, last).
 
-        d(value)/d(last inputs) is (members, last). On the host, for one row, like `predict`.
+        Gradients are with respect to the last `last` inputs; for networks with one output. In NumPy
+        on the CPU, like `predict`.
         """
         values, gradients = [], []
         for *hidden, (head, offset) in self._host_layers():

@@ -76,8 +76,8 @@ class Scale:
     def __init__(self, low: np.ndarray, high: np.ndarray, device: str) -> None:
         self.low = torch.tensor(low, dtype=torch.float32, device=device)
         self.high = torch.tensor(high, dtype=torch.float32, device=device)
-        self._centre, self.gain = (self.low + self.high) / 2, 2 / (self.high - self.low)
+        self._centre, self.factor = (self.low + self.high) / 2, 2 / (self.high - self.low)
 
     def __call__(self, values: Tensor) -> Tensor:
         """(..., D) in the box -> (..., D) in [-1, 1]."""
-        return (values - self._centre) * self.gain
+        return (values - self._centre) * self.factor

@@ -82,7 +82,7 @@ def test_blocks_of_rows_add_up(monkeypatch):
     visits = walk(rng, 1100)
     obs, action = (np.stack(x)[:30] for x in zip(*visits, strict=True))
     whole = filled("product", visits, scale=0.05).grid(obs, action)
-    monkeypatch.setattr(kernels, "_BLOCK_VALUES", (1, 1))
+    monkeypatch.setattr(kernels, "BLOCK_VALUES", (1, 1))
     assert torch.allclose(filled("product", visits, scale=0.05).grid(obs, action), whole, rtol=1e-5)
 
 

@@ -154,7 +154,7 @@ def test_bad_settings_are_refused_by_name(options, message):
 def test_a_non_finite_observation_never_enters_the_table(bad):
     count = make()
     for _ in range(2):
-        with pytest.raises(FloatingPointError, match=r"step \d+: key is not finite"):
+        with pytest.raises(FloatingPointError, match=r"step \d+: obs or action is not finite"):
             count.visit([bad, 0, 0], [0, 0])
         count.visit([0, 0, 20], [0, 0])
     assert len(count) == 1

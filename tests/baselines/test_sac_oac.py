@@ -22,13 +22,13 @@ def test_the_upper_bound_and_its_gradient_agree_with_autograd():
     agent = learner(beta_upper=3.0)
     rng = torch.Generator().manual_seed(0)
     for obs, action in torch.randn(7, 2, 2, generator=rng):
-        value, gradient = agent.upper_bound(obs.numpy(), action.numpy())
+        value, found = agent.upper_bound(obs.numpy(), action.numpy())
         action = action.clone().requires_grad_()
         q1, q2 = agent.critic.net.forward(torch.cat((obs, action))[None])[0][:, 0, 0]
         expected = (q1 + q2) / 2 + 3 * (q1 - q2).abs() / 2
         assert value == pytest.approx(expected.item(), rel=1e-5)
-        (slope,) = torch.autograd.grad(expected, action)
-        np.testing.assert_allclose(gradient, slope, rtol=1e-4, atol=1e-7)
+        (gradient,) = torch.autograd.grad(expected, action)
+        np.testing.assert_allclose(found, gradient, rtol=1e-4, atol=1e-7)
 
 
 def test_the_shift_by_hand():
@@ -41,11 +41,11 @@ def test_the_shift_by_hand():
 
 
 def test_no_other_step_of_that_length_climbs_farther():
-    slope, std = np.array([3.0, -4.0]), np.array([0.5, 2.0])
-    best = slope @ optimistic_shift(slope, std, 1.0)
+    gradient, std = np.array([3.0, -4.0]), np.array([0.5, 2.0])
+    best = gradient @ optimistic_shift(gradient, std, 1.0)
     for angle in np.linspace(0, 2 * np.pi, 100):
         step = np.sqrt(2) * std * np.array([np.cos(angle), np.sin(angle)])
-        assert slope @ step <= best + 1e-9
+        assert gradient @ step <= best + 1e-9
 
 
 def test_the_behaviour_is_the_policys_draw_around_the_moved_mean():
@@ -53,9 +53,9 @@ def test_the_behaviour_is_the_policys_draw_around_the_moved_mean():
     mean, std = twin.actor.moments(OBS)
     at = torch.tensor(mean, requires_grad=True)
     q1, q2 = twin.critic.net.forward(torch.cat((torch.tensor(OBS), at.tanh()))[None])[0][:, 0, 0]
-    (slope,) = torch.autograd.grad((q1 + q2) / 2 + 4.66 * (q1 - q2).abs() / 2, at)
+    (gradient,) = torch.autograd.grad((q1 + q2) / 2 + 4.66 * (q1 - q2).abs() / 2, at)
     noise = torch.randn(1, 2, generator=generator(twin.state_dict()["act_rng"]))[0].numpy()
-    expected = np.tanh(mean + optimistic_shift(slope.numpy(), std, 0.02) + std * noise)
+    expected = np.tanh(mean + optimistic_shift(gradient.numpy(), std, 0.02) + std * noise)
     np.testing.assert_allclose(agent.act(OBS, explore=True), expected, rtol=1e-4)
 
 

@@ -38,8 +38,3 @@ def test_example_writes_a_finished_run(path, tmp_path):
         ("train", 1, 1000), ("eval", 1, 1000), ("train", 2, 2000), ("eval", 2, 2000),
     ]  # fmt: skip
     assert all(row.length == 1000 for row in run.rows)
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_is_short(path):
-    assert len(path.read_text().splitlines()) < 40
