@@ -20,12 +20,12 @@ from analysis.leaderboard.rows import Row, rows
 from analysis.stats.methods import METHODS
 from baselines import AGENTS
 from baselines.settings import VARIANTS, resolve
-from explore_suite.tasks import CONTROL, EXPLORE, GRID, HALLWAYS, ORIGINAL, lookup
+from explore_suite.tasks import CLASSIC, CONTROL, EXPLORE, GRID, HALLWAYS, ORIGINAL, lookup
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"
 _SEEDS = 5  # the fewest of a submission
-_GROUPS = {"control": CONTROL, "hallway": HALLWAYS, "grid": GRID}
+_GROUPS = {"control": CONTROL, "hallway": HALLWAYS, "grid": GRID, "classic": CLASSIC}
 
 
 @functools.cache
@@ -55,13 +55,19 @@ def costs() -> str:
     """Hours on one core for the fewest seeds of a submission, by agent and group of tasks."""
     scores = board().results.scores
     ours = {run.method for run in board().runs if run.origin == "reference"}
+    groups = {name: tasks for name, tasks in _GROUPS.items() if scores.task.isin(tasks).any()}
     lines = []
     for agent in (agent for agent in AGENTS if agent in ours):
         mine = scores[(scores.method == agent) & scores.finished]
-        cells = [_hours(mine, tasks) for tasks in _GROUPS.values()]
+        cells = [_hours(mine, tasks) if _plays(agent, tasks) else "–" for tasks in groups.values()]
         lines.append([f"`{agent}`", *cells])
-    heads = [f"{group}: {_budget(tasks)}" for group, tasks in _GROUPS.items()]
+    heads = [f"{group}: {_budget(tasks)}" for group, tasks in groups.items()]
     return table(["agent", *heads], lines)
+
+
+def _plays(agent: str, tasks: Sequence[str]) -> bool:
+    """Whether the agent has actions of the tasks' kind; None is both."""
+    return AGENTS[agent].discrete in (None, lookup(tasks[0]).discrete)
 
 
 def _budget(tasks: Sequence[str]) -> str:
@@ -140,6 +146,8 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _value(value: Any) -> str:
+    if type(value) is float:
+        return str(float(f"{value:.4g}"))
     return "" if value is None else f"{value:,}" if type(value) is int else str(value)
 
 

@@ -127,8 +127,8 @@ def _address(path: str, page: str, repository: str) -> str:
     """Where a file of the repository is found, seen from a page."""
     if path in PAGES:
         inside = PAGES[path]
-    elif path.startswith(_FIGURES) and path.endswith(".svg"):
-        inside = path.removeprefix("results/")
+    elif path.startswith(_FIGURES):  # of the two forms of a figure the site has the drawing
+        inside = posixpath.splitext(path.removeprefix("results/"))[0] + ".svg"
     elif path.startswith("docs/"):
         inside = path.removeprefix("docs/")
     elif (ROOT / path).exists():

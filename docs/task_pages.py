@@ -24,7 +24,7 @@ def task_page(spec: TaskSpec) -> str:
         f"# {spec.name}",
         html.escape(summary, quote=False),
         f"![A picture of the task](../tasks/{spec.name}.png){{ .task }}",
-        *(f"![{path.stem}](../films/{path.name}){{ .task }}" for path in films(spec)),
+        *_films(spec),
         _code(spec),
         "## Specification",
         *(f"**{name}**: {text}" for name, text in said.items()),
@@ -50,6 +50,17 @@ def task_page(spec: TaskSpec) -> str:
 def films(spec: TaskSpec) -> list[Path]:
     """Films of agents on this task."""
     return sorted((DOCS / "films").glob(f"*_{spec.name}.gif"))
+
+
+def _films(spec: TaskSpec) -> list[str]:
+    """The films side by side, each with the agent that acts in it; nothing if there is none."""
+    agents = {path: path.stem.removesuffix(f"_{spec.name}") for path in films(spec)}
+    shown = [
+        f'<figure markdown="span">\n![{agent} acts](../films/{path.name})\n'
+        f"<figcaption><code>{agent}</code>, trained</figcaption>\n</figure>"
+        for path, agent in agents.items()
+    ]
+    return ['<div class="films" markdown>', *shown, "</div>"] if shown else []
 
 
 def specification(spec: TaskSpec) -> tuple[str, dict[str, str]]:
