@@ -13,7 +13,6 @@ were chosen. All agents of a family share one set of values; only the kernel's d
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from types import NoneType
@@ -51,6 +50,8 @@ PRESETS = {
     "cpu": Preset(
         episodes={"HallwayLocalOptimum": 150, "HallwayAdversarial": 100, "HallwayShort": 50,
                   "GridWorld": 400,
+                  **{f"{task}.long": 300 for task in
+                     ("FingerTurnHard", "FingerExplore", "WalkerExplore")},
                   **{f"GridWorld.{v}": 300 for v in ("warm", "pure", "pure_plain", "pure_slow")},
                   "": 110},
         families={
@@ -79,6 +80,8 @@ _FAST = {"tau": 0.025}
 VARIANTS: dict[str, Values] = {
     "sac.fast": _FAST,
     "sac_deep.fast": _FAST,
+    "sac.long": {},  # as the preset, but for the number of episodes
+    "sac_deep.long": {},
     "ddqn.warm": {"skilled_steps": 2000},
     "ddqn_bbe.warm": {"skilled_steps": 2000},
     "ddqn_deep.warm": {"skilled_steps": 2000},
@@ -212,7 +215,7 @@ def _checked(kind: Any, value: Any, where: str) -> Any:
         names = " or ".join("null" if k is NoneType else k.__name__ for k in kinds)
         raise UserError(f"{where} must be {names}, got {value!r:.40}")
     largest = _LARGEST.get(where.rpartition(".")[2], 10**9)
-    if isinstance(value, int | float) and not (math.isfinite(value) and abs(value) <= largest):
+    if isinstance(value, int | float) and not abs(value) <= largest:  # nor NaN
         raise UserError(f"{where} must be at most {largest}, got {value}")
     return float(value) if whole and int not in kinds else value
 

@@ -10,6 +10,7 @@ Importing the package registers every task with Gymnasium; MuJoCo is loaded by t
 
 import importlib
 import os
+import sys
 from typing import Any
 
 import gymnasium
@@ -31,6 +32,12 @@ def __getattr__(name: str) -> Any:
     try:
         return importlib.import_module("analysis.stats.tables").load_results
     except ModuleNotFoundError as error:
+        hiding = sys.modules.get("analysis")
+        if hiding is not None and str(error.name).startswith("analysis."):
+            raise UserError(
+                f"{hiding.__file__} hides the package `analysis` of explore-suite: rename it, or "
+                "start Python in another folder"
+            ) from error
         raise UserError(f"needs {error.name}: {install_command('analysis')}") from error
 
 

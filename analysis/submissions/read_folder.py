@@ -70,12 +70,25 @@ def strict_json(data: bytes) -> Any:
 
 def _walk(folder: Path, prefix: str, tree: Tree) -> None:
     """Adds a folder and those below it to the tree."""
-    for path in sorted(folder.iterdir()):
+    for path in _members(folder, prefix, tree):
         if len(tree.files) + len(tree.folders) + len(tree.problems) >= MAX_ENTRIES:
             tree.problems.append(f"{shown(prefix) or '.'}: more than {MAX_ENTRIES} files")
             return
-        if reason := _enter(path, prefix + path.name, tree):
+        try:
+            reason = _enter(path, prefix + path.name, tree)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        if reason:
             tree.problems.append(f"{shown(prefix + path.name)}: {reason}")
+
+
+def _members(folder: Path, prefix: str, tree: Tree) -> list[Path]:
+    """What a folder holds, in order; a problem of the tree if that cannot be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        tree.problems.append(f"{shown(prefix) or '.'}: cannot be read: {error.strerror}")
+        return []
 
 
 def _enter(path: Path, name: str, tree: Tree) -> str | None:
@@ -90,6 +103,8 @@ def _enter(path: Path, name: str, tree: Tree) -> str | None:
         return "is an archive; archives are not opened, unpack it"
     if name != MANIFEST and not _RUN_FILE.fullmatch(name):
         return "unexpected file"
+    if not path.is_file():  # such as a named pipe, whose reader waits for ever
+        return "is no regular file"
     return _enter_file(path, name, tree)
 
 

@@ -19,8 +19,8 @@ from baselines.settings import as_json, budget, build, config_of, resolve, setti
 from baselines.training import artefacts, checkpoint
 from baselines.training.arithmetic import CAPABILITY, arithmetic
 from explore_suite.errors import UserError
-from explore_suite.runs.format import WEIGHTS, Header, RunKey
-from explore_suite.runs.header_rules import OUR_SOURCE
+from explore_suite.runs.format import MAX_WHOLE, WEIGHTS, Header, RunKey
+from explore_suite.runs.header_rules import MAX_THREADS, OUR_SOURCE
 from explore_suite.runs.provenance import device_of, provenance
 from explore_suite.runs.store import ResultStore, RunWriter
 from explore_suite.tasks import lookup
@@ -54,9 +54,10 @@ class RunSpec:
         resolved = resolve(preset, agent, task) if config is None else config
         task = lookup(task).id
         episodes = budget(preset, agent, task) if episodes is None else episodes
-        if seed < 0 or episodes < 1:
+        if not (0 <= seed <= MAX_WHOLE and 1 <= episodes <= MAX_WHOLE):
             raise UserError(
-                f"seed must be 0 or more and episodes 1 or more, got {seed}, {episodes}"
+                f"seed must be 0 or more and episodes 1 or more, both below 2^63, got {seed}, "
+                f"{episodes}"
             )
         return cls(agent, task, seed, preset, episodes, resolved)
 
@@ -93,6 +94,11 @@ class RunOptions:
     restart: bool = False  # start an unfinished run from scratch if its checkpoints are damaged
     capture_video: bool = False  # film some evaluations
 
+    def __post_init__(self) -> None:
+        """A UserError for more threads than the header of a run may name."""
+        if not 1 <= self.threads <= MAX_THREADS:
+            raise UserError(f"threads must be 1 to {MAX_THREADS}, got {self.threads}")
+
 
 def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher) -> bool:
     """Runs or resumes a run; True when it is finished, False when it was asked to stop.
@@ -115,6 +121,7 @@ def train(spec: RunSpec, store: ResultStore, options: RunOptions, watch: Watcher
         # Until the lock is held another process may be writing these rows and checkpoints.
         store.lock(spec.key) as run,
     ):
+        run.refuse_orphans(overwrite=options.overwrite)  # before their checkpoints are cleared
         header = _header(spec, store, options, run.header)
         folder = checkpoint_folder(store, spec.key)
         checkpoints = checkpoint.Checkpoints(folder, checkpoint.owner(header))
@@ -255,7 +262,7 @@ def _header(spec: RunSpec, store: ResultStore, options: RunOptions, held: Header
 def _machines(held: Header, new: Header) -> dict[str, Any]:
     """The run's machine; where it resumes on another CPU capability, the header names both."""
     then, here = held.machine.get(CAPABILITY), new.machine[CAPABILITY]
-    if then is None or then.split(_THEN)[-1] == here:
+    if then is None or str(then).split(_THEN)[-1] == here:
         return held.machine
     logging.warning("resuming on CPU capability %s a run that was begun on %s", here, then)
     return held.machine | {CAPABILITY: f"{then}{_THEN}{here}"}

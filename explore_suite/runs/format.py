@@ -16,9 +16,9 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 from explore_suite.errors import UserError
 from explore_suite.files import read_bytes
@@ -28,6 +28,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")  # of agents, presets; p
 # Files that may lie beside a run.
 STATES, WEIGHTS, TRACES = ".states.json", ".weights.safetensors", ".traces.npz"
 PHASES = ("train", "eval")
+MAX_WHOLE = 2**63 - 1  # of any whole number in a run: what a table can hold
 COLUMNS = (
     "phase", "episode", "env_steps", "return", "length", "success_steps", "coverage", "seconds",
 )  # fmt: skip
@@ -83,6 +84,7 @@ _NEEDED = {
     for name, item in _FIELDS.items()
     if item.default is MISSING and item.default_factory is MISSING
 }
+_LEAST = {"seed": 0, "threads": 1}
 
 
 class RunKey(NamedTuple):
@@ -131,6 +133,8 @@ def read_header(path: Path) -> Header:
         kind: Any = get_origin(item.type) or item.type
         if type(values[item.name]) is not kind:
             raise UserError(f"{path}: {item.name} must be a {kind.__name__}")
+        if problem := _value_problem(item, values[item.name]):
+            raise UserError(f"{path}: {item.name} {problem}")
     return Header(**values)
 
 
@@ -196,6 +200,15 @@ def format_row(row: tuple[Any, ...]) -> str:
     return ",".join(map(str, row)) + "\n"
 
 
+def _value_problem(item: Field[Any], value: Any) -> str | None:
+    """What is wrong with a value of a header that has the type of its field, or None."""
+    if item.type is int and not _LEAST.get(item.name, -MAX_WHOLE) <= value <= MAX_WHOLE:
+        return "is out of range"
+    if get_args(item.type) == (str, str) and not all(type(text) is str for text in value.values()):
+        return "must hold texts alone"
+    return None
+
+
 def _row(path: Path, number: int, line: list[str]) -> EpisodeRow:
     try:
         phase, episode, env_steps, return_, length, success_steps, coverage, seconds = line
@@ -205,6 +218,8 @@ def _row(path: Path, number: int, line: list[str]) -> EpisodeRow:
         )  # fmt: skip
     except ValueError as error:
         raise UserError(f"{path}, line {number}: not an episode: {error}") from error
+    if max(map(abs, (row.episode, row.env_steps, row.length, row.success_steps))) > MAX_WHOLE:
+        raise UserError(f"{path}, line {number}: not an episode: a number is too large")
     if phase not in PHASES:
         raise UserError(f"{path}, line {number}: phase must be one of {PHASES}, got {phase!r}")
     return row

@@ -4,15 +4,14 @@ Shared by `record` and by the validator, so that no run is refused weeks after i
 """
 
 import logging
-import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from explore_suite.errors import UserError
 from explore_suite.runs.format import Header
+from explore_suite.runs.provenance import warn_of_changes
 
 MAX_EPISODES = 5_000
 MAX_THREADS = 1024
@@ -32,14 +31,10 @@ _log = logging.getLogger(__name__)
 def require(header: Header) -> None:
     """Raises a UserError if the leaderboard would refuse this header, and warns if it may."""
     _ = header.key.path  # a UserError if the labels cannot name a path
-    found = list(dict.fromkeys([*faults(header), *text_faults(asdict(header))]))
+    found = list(dict.fromkeys([*faults(header), *text_faults(vars(header))]))
     if found:
         raise UserError(f"such a run cannot be submitted: {'; '.join(found)}")
-    if header.code.get("dirty"):
-        _log.warning(
-            "the repository of this script has uncommitted changes: commit them first, so that "
-            "the commit in the run's header is the code that ran"
-        )
+    warn_of_changes(header.code, "the repository of this script")
     if header.episodes > MAX_EPISODES:
         _log.warning("runs of more than %d episodes cannot be submitted", MAX_EPISODES)
 
@@ -93,23 +88,26 @@ def _config_faults(config: dict[str, Any]) -> Iterator[str]:
     if len(values) > MAX_VALUES:
         yield f"config holds {len(values)} values, more than {MAX_VALUES}"
     numbers = [value for _, value in values if isinstance(value, int | float)]
-    if not all(math.isfinite(number) and abs(number) < MAX_NUMBER for number in numbers):
+    if not all(abs(number) < MAX_NUMBER for number in numbers):  # which NaN is not, either
         yield f"config holds a number that is not finite or not below {MAX_NUMBER:.0e}"
 
 
 def _values(value: Any, depth: int = 1) -> Iterator[tuple[int, Any]]:
-    """Every value inside a JSON value, with its depth."""
+    """Every value inside a JSON value, with its depth; none below the first level too deep."""
     for item in value.values() if isinstance(value, dict) else value:
         yield depth, item
-        if isinstance(item, dict | list):
+        if isinstance(item, dict | list) and depth <= MAX_DEPTH:
             yield from _values(item, depth + 1)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value:
-            yield from _texts(item)
-        if isinstance(value, dict):
-            yield from _texts(list(value.values()))
+    """Every string inside a JSON value, however deep."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            left += [*item, *item.values()]
+        elif isinstance(item, list):
+            left += item

@@ -1,5 +1,6 @@
 """Provenance: the code, packages and machine that made a run, for its header."""
 
+import logging
 import os
 import platform
 import subprocess
@@ -15,6 +16,7 @@ from explore_suite.runs.format import Header
 
 _PACKAGES = (PROJECT, "mujoco", "dm_control", "gymnasium", "numpy", "torch")
 _GIT_SECONDS = 20.0  # before git is taken for unable to tell
+_log = logging.getLogger(__name__)
 _UNKNOWN = {"commit": None, "dirty": None}
 
 
@@ -60,6 +62,16 @@ def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
     return {"commit": commit, "dirty": _dirty(Path(top), package.parent / "results")}
 
 
+def warn_of_changes(code: dict[str, Any], whose: str) -> None:
+    """Logs a warning if a header's `code` says that files differed from the commit it names."""
+    if code.get("dirty"):
+        _log.warning(
+            "%s has uncommitted changes: commit them first, so that the commit in a run's header "
+            "is the code that ran",
+            whose,
+        )
+
+
 def script_checkout(store: Path) -> dict[str, Any]:
     """Git commit of the running script's repository, and whether files differ from it.
 
@@ -74,7 +86,7 @@ def script_checkout(store: Path) -> dict[str, Any]:
     found = _git(script.parent, "rev-parse", "--show-toplevel", "HEAD")
     if found is None or _git(script.parent, "check-ignore", script.name) is not None:
         return dict(_UNKNOWN)
-    top, commit = found.splitlines()
+    top, _, commit = found.rpartition("\n")  # a folder may have a line break in its name
     return {"commit": commit, "dirty": _dirty(Path(top), store)}
 
 

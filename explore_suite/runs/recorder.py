@@ -10,6 +10,7 @@ and leaves the actions of its last evaluations beside it (traces.py).
 """
 
 import contextlib
+import hashlib
 import io
 import json
 import logging
@@ -24,7 +25,7 @@ import numpy as np
 from explore_suite.errors import UserError
 from explore_suite.files import replace_bytes
 from explore_suite.runs import header_rules
-from explore_suite.runs.format import Header
+from explore_suite.runs.format import MAX_WHOLE, Header
 from explore_suite.runs.protocol import RunLog, run_envs
 from explore_suite.runs.provenance import provenance, script_checkout
 from explore_suite.runs.store import DEFAULT_STORE, ResultStore, RunWriter
@@ -93,16 +94,18 @@ class Recorder(gymnasium.Wrapper):
         self._checkpoint = store.root / ".checkpoints" / header.key.path.with_suffix(".npz")
         with contextlib.ExitStack() as files:
             run = files.enter_context(store.lock(header.key))
+            run.refuse_orphans(overwrite=overwrite)
             if run.header is not None and run.header.finished and not overwrite:
                 raise UserError(f"{self._path} is finished; overwrite=True runs it again")
             if run.header is not None and not run.header.finished and resume:
                 header = _resumed(self._path, run.header, header)
-                _load(self._checkpoint, log)
+                _load(self._checkpoint, log, _owner(header))
                 _log.info("%s resumes after episode %d", self._path, log.episode)
             elif run.header is not None:
                 _log.warning("%s starts from scratch", self._path)
+            self._owner = _owner(header)
             # Before rows are dropped: a checkpoint must not count more rows than there are.
-            _save(self._checkpoint, log)
+            _save(self._checkpoint, log, self._owner)
             rows = 2 * log.episode
             self._writer: RunWriter = files.enter_context(
                 run.open(header, keep_rows=rows, overwrite=overwrite)
@@ -142,7 +145,7 @@ class Recorder(gymnasium.Wrapper):
             self._release()
         else:  # rows first: those beyond the checkpoint are dropped when the run resumes
             self._writer.sync()
-            _save(self._checkpoint, run)
+            _save(self._checkpoint, run, self._owner)
 
     def _release(self) -> None:
         """Closes the run's files and unlocks it; harmless when that has been done."""
@@ -170,13 +173,21 @@ def _resumed(path: Path, held: Header, new: Header) -> Header:
     return replace(held, code=new.code | {"begun_by": begun_by}, versions=new.versions)
 
 
+_OWNER = "run"  # name of the array that says whose a checkpoint is
 _PROGRESS, _TRACE = ("episode", "env_steps", "seconds"), "trace-"  # names of arrays in a checkpoint
 
 
-def _save(path: Path, log: RunLog) -> None:
+def _owner(header: Header) -> str:
+    """The run that a checkpoint belongs to, and a digest of its config."""
+    config = json.dumps(header.config, sort_keys=True).encode()
+    return f"{header.key.path.as_posix()} {hashlib.sha256(config).hexdigest()}"
+
+
+def _save(path: Path, log: RunLog, owner: str) -> None:
     """Writes what the rows of later episodes depend on, as plain arrays."""
     state = log.state_dict()
     arrays: dict[str, Any] = {name: np.array(state["progress"][name]) for name in _PROGRESS}
+    arrays[_OWNER] = np.array(owner)
     arrays |= {f"{_TRACE}{episode}": actions for episode, actions in state["traces"].items()}
     content = io.BytesIO()
     np.savez_compressed(content, visits=state["coverage"]["visits"], **arrays)
@@ -184,11 +195,14 @@ def _save(path: Path, log: RunLog) -> None:
     replace_bytes(path, content.getvalue())
 
 
-def _load(path: Path, log: RunLog) -> None:
-    """Inverse of `_save`; a UserError for a file that is missing or damaged."""
+def _load(path: Path, log: RunLog, owner: str) -> None:
+    """Inverse of `_save`; a UserError for a file that is missing, damaged or of another run."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
+        found = str(arrays.pop(_OWNER, owner))  # earlier versions do not say whose it is
+        if found != owner:
+            raise ValueError(f"it belongs to another run or config, {found.split()[0]}")
         traces = {name: array for name, array in arrays.items() if name.startswith(_TRACE)}
         log.load_state_dict(
             {
@@ -215,6 +229,8 @@ def _wrapped(env: gymnasium.Env, wrap: Wrap) -> gymnasium.Env:
 def _whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise UserError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if value > MAX_WHOLE:
+        raise UserError(f"{name} must be below 2^63")
     return int(value)
 
 

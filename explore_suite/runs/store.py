@@ -85,9 +85,12 @@ class ResultStore:
         if not _exists(path):
             return None
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            states = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path} is not a readable states file: {error}") from error
+        if not isinstance(states, dict):
+            raise UserError(f"{path} is not a states file: it holds no object")
+        return states
 
     def runs(self) -> Iterator[Run]:
         """Every run, in the order of their paths; a UserError names the first that is damaged."""
@@ -154,6 +157,15 @@ class LockedRun:
         self._path = path
         self.header = header  # what the store holds of it so far
 
+    def refuse_orphans(self, *, overwrite: bool) -> None:
+        """A UserError if rows are there without their header, unless they may be overwritten."""
+        table = self._path.with_suffix(".csv")
+        if self.header is None and not overwrite and (read_bytes(table) or b"").count(b"\n") > 1:
+            raise UserError(
+                f"{table} holds rows, but its header {self._path.name} is missing: put it back or "
+                "move the rows away; --overwrite, or overwrite=True of record, replaces them"
+            )
+
     @contextlib.contextmanager
     def open(
         self, header: Header, *, keep_rows: int = 0, overwrite: bool = False
@@ -165,6 +177,7 @@ class LockedRun:
         path, held = self._path, self.header
         if held is not None and held.finished and not overwrite:
             raise UserError(f"{_what_is_there(path, held)}; --overwrite runs it again")
+        self.refuse_orphans(overwrite=overwrite)
         rows = _kept_rows(path.with_suffix(".csv"), header, keep_rows) if keep_rows else []
         for draft in path.parent.glob(f"{path.stem}.*.tmp"):  # of a writer that was killed
             draft.unlink(missing_ok=True)

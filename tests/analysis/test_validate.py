@@ -1,8 +1,12 @@
 """The validator: sound submissions pass, each unsound one is refused for its own reason."""
 
+import errno
 import json
 import math
+import os
+import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -134,6 +138,29 @@ def test_a_symlink_to_a_folder_and_a_file_are_refused(folder):
     (folder.parent / "link").symlink_to(folder)
     for path in (folder.parent / "link", folder / "submission.json"):
         assert "is a symlink or no folder" in validate(path).problems[0]
+
+
+def test_what_is_no_regular_file_is_not_opened(folder, monkeypatch):
+    """A named pipe would be waited for; a socket cannot be opened at all."""
+    monkeypatch.chdir(folder)
+    (folder / "submission.json").unlink()
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("submission.json")
+        assert "submission.json: is no regular file" in validate(folder).problems
+
+
+@pytest.mark.parametrize("method", ["read_bytes", "iterdir"])
+def test_what_cannot_be_read_is_named(folder, monkeypatch, method):
+    real = getattr(Path, method)
+
+    def broken(self):
+        if self in (folder / LOCAL, folder / LOCAL / "seed-000.csv"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+        return real(self)
+
+    monkeypatch.setattr(Path, method, broken)
+    first = validate(folder).problems[0]
+    assert LOCAL in first and first.endswith("cannot be read: Permission denied")
 
 
 def test_too_many_files_stop_the_search(folder, monkeypatch):

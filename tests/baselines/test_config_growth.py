@@ -140,6 +140,7 @@ def test_an_unknown_setting_is_refused_by_name():
         (("hidden",), 10**6, "config.hidden must be at most 8192, got 1000000"),
         (("hidden",), "256", "config.hidden must be int, got '256'"),
         (("hidden",), True, "config.hidden must be int, got True"),
+        (("learning_rate",), 10**400, "config.learning_rate must be at most 1000000000"),
         (("learning_rate",), float("nan"), "config.learning_rate must be at most"),
         (("updates_per_step",), 1e9, "config.updates_per_step must be at most 1000"),
         (("explorer", "hidden"), 10**9, "config.explorer.hidden must be at most 8192"),

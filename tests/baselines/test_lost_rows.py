@@ -1,6 +1,7 @@
 """What must not be taken for a whole run: lost rows, orphaned checkpoints, other settings."""
 
 import errno
+import json
 import os
 import shutil
 import signal
@@ -59,6 +60,28 @@ def test_checkpoints_of_a_removed_run_are_not_used(tmp_path):
         store.path(SPEC.key, suffix).unlink()
     assert train(SPEC, store, ALWAYS, quiet)
     assert episodes(store) == [1, 2, 3, 4, 5, 6]
+
+
+def test_rows_that_lost_their_header_and_their_checkpoints_stay(tmp_path):
+    store = ResultStore(tmp_path)
+    interrupt(store, after=3)
+    path, folder = store.path(SPEC.key, ".json"), checkpoint_folder(store, SPEC.key)
+    header, kept = path.read_bytes(), sorted(folder.iterdir())
+    path.unlink()
+    with pytest.raises(UserError, match=r"seed-000\.csv holds rows, but its header"):
+        train(SPEC, store, ALWAYS, quiet)
+    assert sorted(folder.iterdir()) == kept
+    path.write_bytes(header)
+    assert train(SPEC, store, ALWAYS, quiet) and episodes(store) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_header_with_a_strange_machine_resumes(tmp_path):
+    store = ResultStore(tmp_path)
+    interrupt(store, after=3)
+    path = store.path(SPEC.key, ".json")
+    values = json.loads(path.read_text())
+    path.write_text(json.dumps(values | {"machine": values["machine"] | {"capability": 5}}))
+    assert train(SPEC, store, ALWAYS, quiet) and episodes(store) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_restarted_run_keeps_its_new_checkpoints(tmp_path):
@@ -281,6 +304,9 @@ def test_a_sweep_does_not_take_another_budget_for_done(tmp_path, capsys):
     [
         (["--device", "bogus"], "--device bogus cannot be used here"),
         (["--threads", "0"], "--threads must be at least 1"),
+        (["--threads", str(10**30)], "threads must be 1 to 1024"),
+        (["--seed", str(2**63)], "both below 2^63"),
+        (["--episodes", str(10**400)], "both below 2^63"),
         (["--checkpoint-minutes", "nan"], "--checkpoint-minutes 0 or more"),
     ],
 )

@@ -257,3 +257,16 @@ def test_training_never_touches_opengl():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
     assert run.stderr == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own", ["analysis/__init__.py", "analysis.py"])
+def test_a_package_of_the_user_that_hides_the_analysis_is_named(tmp_path, own):
+    (tmp_path / own).parent.mkdir(exist_ok=True)
+    (tmp_path / own).touch()
+    code = "import explore_suite; explore_suite.load_results"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert run.returncode == 1
+    assert f"{tmp_path / 'analysis'}" in run.stderr and "hides the package" in run.stderr

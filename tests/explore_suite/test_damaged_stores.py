@@ -148,6 +148,32 @@ def test_a_header_nested_without_end_is_named(store):
     assert left_out(store, path) == [1]
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "null", "{"])
+def test_a_states_file_that_is_none_is_named(store, text):
+    path = store.path(HEADER.key, ".states.json")
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"seed-000\.states\.json is not a (readable )?states file"):
+        store.states(HEADER.key)
+
+
+def test_rows_that_lost_their_header_are_not_replaced(store):
+    table, header = store.path(HEADER.key, ".csv"), store.path(HEADER.key, ".json")
+    rows, lost = table.read_bytes(), header.read_bytes()
+    header.unlink()
+    with (
+        pytest.raises(UserError, match=r"seed-000\.csv holds rows, but its header seed-000"),
+        store.open(HEADER),
+    ):
+        pass
+    assert table.read_bytes() == rows
+    header.write_bytes(lost)
+    assert store.run(HEADER.key).rows == ROWS
+    header.unlink()
+    with store.open(HEADER, overwrite=True):
+        pass
+    assert store.run(HEADER.key).rows == []
+
+
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ESTALE, errno.EIO])
 @pytest.mark.parametrize("suffix", [".json", ".csv"])
 def test_a_file_that_cannot_be_read_is_named(store, monkeypatch, number, suffix):

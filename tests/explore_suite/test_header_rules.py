@@ -47,6 +47,21 @@ def test_a_config_too_deep_to_be_written_is_one_line(tmp_path):
         explore_suite.record(TASK, "mine", 0, tmp_path, config=DEEP)
 
 
+@pytest.mark.parametrize("depth", [300, 500, 900])
+def test_a_config_that_can_just_be_written_is_too_deep_in_one_line(depth, tmp_path):
+    config: dict = {}
+    for _ in range(depth):
+        config = {"a": config}
+    with pytest.raises(UserError, match="nested deeper than 4"):
+        explore_suite.record(TASK, "mine", 0, tmp_path, config=config)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_a_number_that_no_float_holds_is_one_line(number, tmp_path):
+    with pytest.raises(UserError, match="not finite or not below 1e"):
+        explore_suite.record(TASK, "mine", 0, tmp_path, config={"a": number})
+
+
 def test_whatever_is_just_within_the_rules_is_taken(tmp_path):
     config = {
         "a": {"b": {"c": {"d": 1}}},

@@ -141,6 +141,16 @@ def test_the_runs_themselves_are_no_change_of_the_script(store, script, tmp_path
     assert script_checkout(Path("other")) == {"commit": commit, "dirty": True}
 
 
+def test_a_line_break_in_the_name_of_a_repository_does_no_harm(tmp_path, monkeypatch):
+    folder = tmp_path / "mine\nand yours"
+    folder.mkdir()
+    (folder / "train.py").write_text("")
+    commit = repository(folder)
+    main = SimpleNamespace(__file__=str(folder / "train.py"))
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    assert script_checkout(Path("runs")) == {"commit": commit, "dirty": False}
+
+
 def test_a_store_that_is_the_repository_hides_no_change(script):
     path, commit = script
     path.write_text("changed")

@@ -21,8 +21,8 @@ def quick_header(monkeypatch):
     monkeypatch.setattr(recorder, "provenance", lambda task, code: {"code": CODE})
 
 
-def recorded(folder, task="GridWorld", **options):
-    return record(task, "mine", 0, folder, episodes=EPISODES, **options)
+def recorded(folder, task="GridWorld", seed=0, **options):
+    return record(task, "mine", seed, folder, episodes=EPISODES, **options)
 
 
 def play(env, phase, number):
@@ -119,6 +119,46 @@ def test_another_run_is_not_resumed(tmp_path):
     with pytest.raises(UserError, match="begun with another config and threads"):
         recorded(tmp_path, config={"rate": 2}, threads=2, resume=True)
     recorded(tmp_path, config={"rate": 1}, resume=True).close()
+
+
+def test_a_checkpoint_of_another_seed_is_not_continued(tmp_path):
+    paths = []
+    for seed in (0, 1):
+        env = recorded(tmp_path, seed=seed)
+        play_on(env, 1)
+        env.close()
+        (path,) = (tmp_path / ".checkpoints").rglob(f"seed-{seed:03d}.npz")
+        paths.append(path)
+    own = paths[0].read_bytes()
+    shutil.copy(paths[1], paths[0])
+    with pytest.raises(UserError, match="belongs to another run or config, .*/seed-001"):
+        recorded(tmp_path, seed=0, resume=True)
+    paths[0].write_bytes(own)
+    recorded(tmp_path, seed=0, resume=True).close()
+
+
+def test_a_checkpoint_that_does_not_say_whose_it_is_is_continued(tmp_path):
+    env = recorded(tmp_path)
+    play_on(env, 1)
+    env.close()
+    (path,) = (tmp_path / ".checkpoints").rglob("*.npz")
+    np.savez(path, **{name: array for name, array in np.load(path).items() if name != "run"})
+    env = recorded(tmp_path, resume=True)
+    assert env.episode == 1
+    env.close()
+
+
+def test_rows_that_lost_their_header_are_not_recorded_over(tmp_path):
+    env = recorded(tmp_path)
+    play_on(env, 1)
+    env.close()
+    (path,) = (tmp_path / ".checkpoints").rglob("*.npz")
+    saved, store = path.read_bytes(), ResultStore(tmp_path)
+    (run,) = store.runs()
+    store.path(run.header.key, ".json").unlink()
+    with pytest.raises(UserError, match="holds rows, but its header"):
+        recorded(tmp_path)
+    assert path.read_bytes() == saved
 
 
 def test_other_code_that_resumes_a_run_is_noted(tmp_path, monkeypatch, caplog):

@@ -333,6 +333,7 @@ def test_a_shorter_time_limit_around_the_task_is_noticed(tmp_path):
     ("options", "message"),
     [
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"seed": 2**63}, "seed must be below 2"),
         ({"seed": 0.5}, "seed must be a whole number"),
         ({"seed": True}, "seed must be a whole number"),
         ({"episodes": 0}, "episodes must be a whole number of at least 1, got 0"),

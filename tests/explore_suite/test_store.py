@@ -91,6 +91,13 @@ def test_two_processes_on_one_run(tmp_path):
         ({"schema": 99}, "has schema 99, newer than 1: update"),
         ({"colour": "red"}, "unknown or missing fields: colour"),
         ({"seed": None, "drop": "seed"}, "unknown or missing fields: drop, seed"),
+        ({"seed": -1}, "seed is out of range"),
+        ({"seed": 2**63}, "seed is out of range"),
+        ({"threads": 0}, "threads is out of range"),
+        ({"threads": 10**400}, "threads is out of range"),
+        ({"episodes": 10**400}, "episodes is out of range"),
+        ({"versions": {"mujoco": 3}}, "versions must hold texts alone"),
+        ({"traces": {"file": []}}, "traces must hold texts alone"),
     ],
 )
 def test_strange_headers_are_refused(tmp_path, change, message):
@@ -115,7 +122,14 @@ def test_headers_that_are_no_headers_are_refused(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "line", ["train,1,2,3,4,5,6", "train,x,1,1,1,1,1,1", "test,1,1,1.0,1,1,0.5,1.0"]
+    "line",
+    [
+        "train,1,2,3,4,5,6",
+        "train,x,1,1,1,1,1,1",
+        "test,1,1,1.0,1,1,0.5,1.0",
+        f"train,2,{10**400},1.0,1,1,0.5,1.0",
+        f"train,2,1,1.0,1,{-(2**63)},0.5,1.0",
+    ],
 )
 def test_strange_lines_are_refused_with_their_number(tmp_path, line):
     store = ResultStore(tmp_path)
