@@ -58,19 +58,32 @@ fuzz: setup
 report: setup
 	$(BIN)/explore-suite report --results results/runs --out results
 
-# Every run of ours, one seed of each before any second one; resumes where it was interrupted.
+# Every run of ours: the paper's agents, one seed of each before any second one, and after seed 4 the
+# ablations; then longer runs, and the methods to compare with. Resumes where it was interrupted.
 SAC := sac_deep sac sac_bbe sac_2q
 DDQN := ddqn_deep ddqn ddqn_bbe ddqn_deep.warm ddqn.warm ddqn_bbe.warm \
 	random ddqn_bbe.pure ddqn_deep.pure ddqn_deep.pure_plain ddqn_deep.pure_slow
+SCALES := sac_bbe.scale_0.01 sac_bbe.scale_0.1 sac_bbe.scale_10
+COUNTS := sac_deep.kernel_third sac_deep.kernel_triple sac_deep.rows_512 sac_deep.rows_all
+METHODS := sac_noise.pink sac_noise.zeta sac_oac sac_maxinfo \
+	sac_bbe.rnd sac_deep.rnd sac_bbe.hash sac_deep.hash
+LONG := FingerTurnHard FingerExplore WalkerExplore
+SWEEP = $(BIN)/explore-suite sweep --results results/runs
+define PAPER
+	$(SWEEP) --agents $(SAC) --tasks explore original hallway --seeds 0-$(1)
+	$(SWEEP) --agents random --tasks explore original hallway --seeds 0-$(1)
+	$(SWEEP) --agents $(DDQN) --tasks GridWorld --seeds 0-$(1)
+endef
 results: setup
-	for last in 0 2 4 7; do \
-		$(BIN)/explore-suite sweep --agents $(SAC) --seeds 0-$$last --results results/runs \
-			--tasks BallInCupExplore ReacherExplore BallInCupCatch explore original hallway && \
-		$(BIN)/explore-suite sweep --agents random --seeds 0-$$last --results results/runs \
-			--tasks explore original hallway && \
-		$(BIN)/explore-suite sweep --agents $(DDQN) --tasks GridWorld --seeds 0-$$last \
-			--results results/runs || exit; \
-	done
+	$(call PAPER,0)
+	$(call PAPER,2)
+	$(call PAPER,4)
+	$(SWEEP) --agents $(SCALES) --tasks explore original --seeds 0-2
+	$(SWEEP) --agents $(COUNTS) --tasks explore --seeds 0-2
+	$(call PAPER,7)
+	$(SWEEP) --agents sac.long sac_deep.long --tasks $(LONG) --seeds 0-2
+	$(SWEEP) --agents $(METHODS) --tasks explore hallway original --seeds 0-4
+	$(SWEEP) --agents random $(SAC) $(METHODS) --tasks classic --seeds 0-4
 	$(BIN)/explore-suite report --results results/runs --out results
 
 # Films of trained policies for the docs, from the weights that `make results` leaves.

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.claims import hypothesis_tests as ht
 from analysis.claims.control import score_test
 from analysis.claims.samples import Evidence, Sample
+from analysis.stats.comparison import TOLERANCE
 from explore_suite.tasks import CONTROL, EXPLORE
 
 SCALES = ("sac_bbe.scale_0.01", "sac_bbe.scale_0.1", "sac_bbe.scale_10")
@@ -62,5 +63,5 @@ def _coverage_ratio(evidence: Evidence, task: str) -> ht.Test:
     x, y = (evidence.mean_coverage(agent, task, budget) for agent in (SMALL_TABLE, FULL_TABLE))
     return ht.mean_test(
         f"mean coverage, episodes 1-{budget}", f"{SMALL_TABLE} / {FULL_TABLE}",
-        [x, y], x.values / y.values, ht.Limits(1 - ht.TOLERANCE, 1 + ht.TOLERANCE),
+        [x, y], x.values / y.values, ht.Limits(1 - TOLERANCE, 1 + TOLERANCE),
     )  # fmt: skip

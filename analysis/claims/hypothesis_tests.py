@@ -18,11 +18,11 @@ import pandas as pd
 from scipy import stats
 
 from analysis.claims.samples import Sample, ShortRun
+from analysis.stats.comparison import TOLERANCE
 from analysis.stats.intervals import MIN_SEEDS, Estimate, interval, mean
 
 ALPHA = 0.05  # error rate of an interval; of a claim's tests together after correction
-TOLERANCE = 0.1  # on a scale from 0 to 1: smaller differences count as equal
-LEARNED = 0.2  # on that scale: two agents below may be equal because neither learned anything
+LEARNED = 0.2  # normalised: two agents below may be equal because neither learned anything
 ALL_TASKS = "all tasks"  # in place of a task's name, for a mean over tasks
 
 

@@ -20,7 +20,7 @@ from explore_suite.errors import UserError
 HOST = "127.0.0.1"  # nobody else's business
 # Names by which a browser on this machine asks. Another name that leads here is a stranger's page
 # that wants to read this one (DNS rebinding).
-NAMES = (HOST, "localhost", "[::1]")
+HOST_NAMES = (HOST, "localhost", "[::1]")
 MAX_PORT = 65535
 
 
@@ -109,7 +109,7 @@ def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
 
 def _is_own(hosts: Sequence[str]) -> bool:
     """Whether a request's one Host header, NAME or NAME:PORT, is a name of this server."""
-    return len(hosts) == 1 and re.sub(r":[0-9]*$", "", hosts[0].strip().lower()) in NAMES
+    return len(hosts) == 1 and re.sub(r":[0-9]*$", "", hosts[0].strip().lower()) in HOST_NAMES
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
     "cost_of_exploring": control.cost_of_exploring,
     "two_q": control.two_q,
     "hallway": control.hallway,
+    "longer_runs": control.longer_runs,
     "classic": control.classic,
     "other_tasks": control.other_tasks,
     "grid_learning": grid.learning,

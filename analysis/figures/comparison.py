@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from analysis.figures import style
-from analysis.stats.comparison import Answer, TaskComparison
+from analysis.stats.comparison import TOLERANCE, Answer, TaskComparison
+from analysis.stats.intervals import MIN_SEEDS
 from explore_suite.tasks import lookup
 
 
@@ -28,11 +29,14 @@ def comparison(
     axes.axvline(0, color=style.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(tasks)), [one.task for one in tasks])
     axes.set_ylim(len(tasks) - 0.5, -0.5)
+    left, right = axes.get_xlim()
+    axes.set_xlim(min(left, -TOLERANCE), max(right, TOLERANCE))  # small differences look small
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
     names = [style.style(method).label for method in (first, second)]
     axes.set_xlabel(
-        f"Normalised score of {names[0]} minus that of {names[1]}, 95 % bootstrap interval.\n"
+        f"Normalised score of {names[0]} minus that of {names[1]}, 95 % bootstrap interval "
+        f"(none below {MIN_SEEDS} seeds).\n"
         "Right: how likely a run of the former beats one of the latter"
     )
     lines = [f"{one.question} {one.sentence}" for one in answers]

@@ -27,6 +27,9 @@ from explore_suite.tasks import (
 
 COMPARED = ("sac", "sac_bbe", "sac_deep")
 SUITE_METHODS = ("random", "sac", "sac_bbe", "sac_2q", "sac_deep")
+LONG_METHODS = ("sac.long", "sac_deep.long")
+LONG_TASKS = ("FingerTurnHard", "FingerExplore", "WalkerExplore")
+LATE_WINDOW = (241, 260)  # of longer runs; their score window is the task's, too
 RETURN = "Evaluation return"
 EPISODES = "Training episodes"
 _OTHER_COLUMNS = 3
@@ -50,11 +53,25 @@ def two_q(results: Results) -> Figure:
 
 
 def hallway(results: Results) -> Figure:
-    """Learning curves on the hallways: a distracting near goal (a), an easy near goal (b)."""
+    """Learning curves on the hallways: the near goal distracts (a), or is the better one (b)."""
     figure, panels = style.page(1, 2, height=2.5)
     tasks = ("HallwayLocalOptimum", "HallwayAdversarial")
     titles = [f"({letter}) {task}" for letter, task in zip("ab", tasks, strict=True)]
     draw_curves(figure, panels, results, results.shown(COMPARED), tasks, titles)
+    return figure
+
+
+def longer_runs(results: Results) -> Figure:
+    """Learning curves of 300 episodes where 110 are few: what more time brings."""
+    figure, panels = style.page(1, len(LONG_TASKS), height=2.5)
+    windows = lookup(LONG_TASKS[0]).score_window, LATE_WINDOW
+    grey = " and ".join(f"{first}–{last}" for first, last in windows)
+    draw_curves(
+        figure, panels, results, LONG_METHODS, LONG_TASKS, LONG_TASKS, f"Grey: episodes {grey}.\n"
+    )
+    for axes in panels:
+        for window in windows:
+            axes.axvspan(*window, color=style.GREY, alpha=0.25, linewidth=0)
     return figure
 
 
@@ -69,8 +86,8 @@ def other_tasks(results: Results) -> Figure:
     figure, panels = style.page(rows, columns, height=0.8 + 1.7 * rows)
     for axes in panels[len(tasks) :]:
         axes.set_visible(False)
-    agents = ordered(results.table[results.table.task.isin(tasks)].method.unique())
-    draw_curves(figure, panels[: len(tasks)], results, agents, tasks, tasks)
+    methods = ordered(results.table[results.table.task.isin(tasks)].method.unique())
+    draw_curves(figure, panels[: len(tasks)], results, methods, tasks, tasks)
     return figure
 
 
@@ -83,7 +100,7 @@ def after_100_episodes(results: Results) -> Figure:
     methods = [method for method in methods if method in set(drawn.method)]
     figure, (axes,) = style.page(1, 1, height=2.7)
     grouped: dict[str, Any] = {
-        "data": drawn, "x": "task", "y": "score", "order": _pairs(),
+        "data": drawn, "x": "task", "y": "score", "order": _paired_tasks(),
         "hue": "method", "hue_order": methods, "legend": False, "ax": axes,
     }  # fmt: skip
     seaborn.barplot(
@@ -96,7 +113,7 @@ def after_100_episodes(results: Results) -> Figure:
         edgecolor="black", linewidth=0.4, clip_on=False, zorder=3,
     )  # fmt: skip
     _decorate_bars(axes)
-    for group, task in enumerate(_pairs()):
+    for group, task in enumerate(_paired_tasks()):
         if task not in set(drawn.task):
             axes.text(group, 20, "no score yet", rotation=90, ha="center", color=style.GREY)
     counts = drawn.groupby(["method", "task"]).size()
@@ -147,30 +164,31 @@ def draw_curves(
     figure: Figure,
     panels: Sequence[Axes],
     results: Results,
-    agents: Sequence[str],
+    methods: Sequence[str],
     tasks: Sequence[str],
     titles: Sequence[str],
+    note: str = "",
 ) -> None:
-    """Draws the learning curves of each task into its panel, and the legend."""
+    """Draws the learning curves of each task into its panel, and the legend; `note` opens it."""
     seeds: dict[str, list[int]] = {}
     for axes, task, title in zip(panels, tasks, titles, strict=True):
-        lines = {agent: results.curve(agent, task) for agent in agents}
-        for agent, line in lines.items():
+        lines = {method: results.curve(method, task) for method in methods}
+        for method, line in lines.items():
             if line is not None:
-                style.draw_band(axes, line, style.style(agent), "episode", "mean")
-                seeds.setdefault(agent, []).extend((line.seeds.min(), line.seeds.max()))
+                style.draw_band(axes, line, style.style(method), "episode", "mean")
+                seeds.setdefault(method, []).extend((line.seeds.min(), line.seeds.max()))
         style.draw_best(axes, lookup(task).best_return)
         style.count_episodes(axes)
         axes.set_title(title)
         if all(line is None for line in lines.values()):
             style.draw_nothing(axes)
     if not seeds:
-        raise NotEnoughRuns(f"no runs of {', '.join(agents)} on {', '.join(tasks)}")
+        raise NotEnoughRuns(f"no runs of {', '.join(methods)} on {', '.join(tasks)}")
     figure.supxlabel(EPISODES, fontsize=8)
     panels[0].set_ylabel(RETURN)
-    drawn = {agent: seeds[agent] for agent in agents if agent in seeds}
+    drawn = {method: seeds[method] for method in methods if method in seeds}
     style.legend(
-        figure, drawn, f"{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean",
+        figure, drawn, f"{note}{dashed(tasks)} {smoothed('Runs', tasks[0])}. Mean",
     )  # fmt: skip
 
 
@@ -185,11 +203,11 @@ def smoothed(what: str, task: str) -> str:
     return f"{what} smoothed over {width(lookup(task).smoothing)} evaluations"
 
 
-def _suite_curves(results: Results, agents: Sequence[str], tasks: Sequence[str]) -> Figure:
+def _suite_curves(results: Results, methods: Sequence[str], tasks: Sequence[str]) -> Figure:
     """A panel per task; the second half of the tasks goes below the first."""
     columns = len(tasks) // 2
     figure, panels = style.page(2, columns, height=3.9)
-    draw_curves(figure, panels, results, agents, tasks, tasks)
+    draw_curves(figure, panels, results, methods, tasks, tasks)
     panels[columns].set_ylabel(RETURN)
     for axes in [*panels[1:columns], *panels[columns + 1 :]]:
         axes.tick_params(labelleft=False)
@@ -197,7 +215,7 @@ def _suite_curves(results: Results, agents: Sequence[str], tasks: Sequence[str])
 
 
 def _scored(results: Results, methods: Sequence[str], *tasks: str) -> list[str]:
-    """The methods that have a score on each of the tasks, whatever the seed."""
+    """The methods that have a score on each of the tasks, by the same seeds or not."""
     return [
         method
         for method in methods
@@ -205,18 +223,19 @@ def _scored(results: Results, methods: Sequence[str], *tasks: str) -> list[str]:
     ]
 
 
-def _pairs() -> list[str]:
+def _paired_tasks() -> list[str]:
     """The control tasks, each original followed by its explore variant."""
     return [task for pair in CONTROL_PAIRS for task in pair]
 
 
 def _mean_interval(scores: Sequence[float]) -> tuple[float, float]:
-    """The ends of the interval of the mean of the scores of some seeds, one each."""
+    """The ends of the bootstrap interval of the mean, given one score per seed."""
     band = interval([np.asarray(scores)[:, None, None]], mean)
     return float(band.low[0]), float(band.high[0])
 
 
 def _cross(axes: Axes, x: Estimate, y: Estimate, method: str) -> None:
+    """Draws a method at (x, y), with the interval of each as an error bar."""
     drawn = style.style(method)
     axes.errorbar(
         x.value, y.value, _error_bar(y), _error_bar(x), color=drawn.colour, marker=drawn.marker,
@@ -239,7 +258,7 @@ def _family(task: str) -> str:
 def _decorate_bars(axes: Axes) -> None:
     first, last = lookup(CONTROL[0]).score_window
     axes.set(xlabel="", ylabel=f"Evaluation return,\nepisodes {first}–{last}")
-    labels = [re.sub(r"(?=[A-Z][a-z]+$)", "\n", task) for task in _pairs()]
+    labels = [re.sub(r"(?=[A-Z][a-z]+$)", "\n", task) for task in _paired_tasks()]
     axes.set_xticks(range(len(CONTROL)), labels)
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.5, len(CONTROL) - 0.5)

@@ -1,4 +1,4 @@
-"""Figures of the grid world: warm start, pure exploration, and maps of each agent's values."""
+"""Figures of the grid world: learning, warm start, pure exploration, and maps of the grid."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from explore_suite.tasks import GRID, lookup
 WARM = ("ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm")
 PURE = ("random", "ddqn_bbe.pure", "ddqn_deep.pure_slow", "ddqn_deep.pure_plain", "ddqn_deep.pure")
 LEARNERS = ("ddqn", "ddqn_bbe", "ddqn_deep")
-# Columns of the figure `states`: key of the agent's `maps` -> title; after visits and trajectory.
+# Columns of the figure `states` after visits and trajectory: key of an agent's `maps` -> title.
 MAPS = {
     "bonus": "Bonus of the\nmost tried action",
     "exploration_value": "Exploration\nvalue",
@@ -28,7 +28,7 @@ MAPS = {
 
 
 def learning(results: Results) -> Figure:
-    """From nothing: how well each agent does (a), and how much of the grid it visits (b)."""
+    """Return (a) and coverage (b) of agents that learn from scratch."""
     return _two_panels(results, results.shown(LEARNERS), 0, EPISODES)
 
 
@@ -38,7 +38,7 @@ def warm_start(results: Results) -> Figure:
 
 
 def pure_exploration(results: Results) -> Figure:
-    """Coverage over training without reward."""
+    """Coverage over training, where no reward reaches behaviour."""
     figure, (axes,) = style.page(1, 1, width=style.COLUMN, height=3.0)
     seeds = _draw(axes, results, PURE, "coverage")
     _percent(axes)
@@ -48,17 +48,17 @@ def pure_exploration(results: Results) -> Figure:
 
 
 def states(results: Results) -> Figure:
-    """Maps of the grid, one row per agent: visits, last trajectory, bonuses and values."""
-    found = {agent: results.states(agent, TASK) for agent in LEARNERS}
-    rows = {agent: state for agent, state in found.items() if state is not None}
+    """Maps of the grid, one row per method: visits, last trajectory, bonuses and values."""
+    found = {method: results.states(method, TASK) for method in LEARNERS}
+    rows = {method: state for method, state in found.items() if state is not None}
     if not rows:
         raise NotEnoughRuns(f"no run of {', '.join(LEARNERS)} on {TASK} left a states file")
     columns = 2 + len(MAPS)
     figure, panels = style.page(len(rows), columns, height=0.4 + 1.4 * len(rows))
-    for index, (agent, state) in enumerate(rows.items()):
+    for index, (method, state) in enumerate(rows.items()):
         _state_row(figure, panels[index * columns : (index + 1) * columns], state)
         which = f"episode {state['episode']}, seed {state['seed']}"
-        panels[index * columns].set_ylabel(f"{style.style(agent).label}\n{which}", fontsize=7)
+        panels[index * columns].set_ylabel(f"{style.style(method).label}\n{which}", fontsize=7)
     for axes, title in zip(
         panels, ("Visits (log scale)", "Last trajectory", *MAPS.values()), strict=False
     ):
@@ -71,32 +71,32 @@ def states(results: Results) -> Figure:
     return figure
 
 
-def _two_panels(results: Results, agents: Sequence[str], skip: int, across: str) -> Figure:
-    """Curves of return (a) and coverage (b) from an episode on."""
+def _two_panels(results: Results, methods: Sequence[str], skip: int, x_label: str) -> Figure:
+    """Curves of return (a) and coverage (b), without the first `skip` episodes."""
     figure, (returns, coverage) = style.page(1, 2, height=2.6)
-    seeds = _draw(returns, results, agents, "return", skip)
-    _draw(coverage, results, agents, "coverage", skip)
+    seeds = _draw(returns, results, methods, "return", skip)
+    _draw(coverage, results, methods, "coverage", skip)
     style.draw_best(returns, lookup(TASK).best_return)
     returns.set(title="(a) Return", ylabel=RETURN)
     _percent(coverage)
     coverage.set_title("(b) Coverage")
-    figure.supxlabel(across, fontsize=8)
+    figure.supxlabel(x_label, fontsize=8)
     style.legend(figure, seeds, f"{dashed([TASK])} {smoothed('Returns', TASK)}. Mean")
     return figure
 
 
 def _draw(
-    axes: Axes, results: Results, agents: Sequence[str], column: str, skip: int = 0
+    axes: Axes, results: Results, methods: Sequence[str], column: str, skip: int = 0
 ) -> dict[str, list[int]]:
-    """Draws the curve of each agent that has runs; returns their numbers of seeds."""
+    """Draws the curve of each method that has runs; returns the fewest and most seeds of each."""
     seeds = {}
-    for agent in agents:
-        line = results.curve(agent, TASK, column, skip)
+    for method in methods:
+        line = results.curve(method, TASK, column, skip)
         if line is not None:
-            style.draw_band(axes, line, style.style(agent), "episode", "mean")
-            seeds[agent] = [line.seeds.min(), line.seeds.max()]
+            style.draw_band(axes, line, style.style(method), "episode", "mean")
+            seeds[method] = [line.seeds.min(), line.seeds.max()]
     if not seeds:
-        raise NotEnoughRuns(f"no runs of {', '.join(agents)} on {TASK}")
+        raise NotEnoughRuns(f"no runs of {', '.join(methods)} on {TASK}")
     style.count_episodes(axes)
     return seeds
 

@@ -17,15 +17,15 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.stats import formatting
 from analysis.stats.intervals import MIN_SEEDS
-from analysis.stats.methods import METHODS
+from analysis.stats.methods import METHODS, NAMES
 
 WIDTH = 7.0  # inches: two columns of a paper
 COLUMN = 3.4  # inches: one column
 GREY = "#6b6b6b"  # for axes, notes and reference lines
 BAR_ALPHA = 0.8
-# An id of matplotlib's that ends in a hash, where it is given and wherever it is used.
+# An id that matplotlib ends with a hash: where it is defined and where it is referred to.
 _HASHED_ID = re.compile(rb'(\bid="|href="#|url\(#)([A-Za-z]\w*?)[0-9a-f]{10}(?=["\)])')
-_LONG_NUMBER = re.compile(rb"scale\([^)]*\)|-?\d+\.\d{4,6}\b")  # scales of letters stay exact
+_LONG_NUMBER = re.compile(rb"scale\([^)]*\)|-?\d+\.\d{4,6}\b")  # the scale of glyphs stays exact
 
 RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
@@ -61,22 +61,25 @@ _STYLES = {
     "sac_bbe": ("#D55E00", _DASH_DOT, "s"),
     "sac_2q": ("#009E73", _DOTS, "^"),
     "sac_deep": ("#0072B2", "-", "D"),
+    "sac.long": ("#404040", _DASH, "o"),
+    "sac_deep.long": ("#0072B2", "-", "D"),
     "ddqn": ("#404040", _DASH, "o"),
     "ddqn_bbe": ("#D55E00", _DASH_DOT, "s"),
     "ddqn_deep": ("#0072B2", "-", "D"),
     "ddqn_deep.pure_slow": ("#CC79A7", _DASH, "v"),
     "ddqn_deep.pure_plain": ("#56B4E9", (0, (3, 1, 1, 1, 1, 1)), "^"),
 }
-# A variant has the style of its method, unless it is in _STYLES itself.
+# A variant has the style of its method, unless it is in _STYLES itself. Ablations are drawn side by
+# side, so that each needs its own.
 STYLES = {
     label: Style(name, *(_STYLES.get(label) or _STYLES[label.partition(".")[0]]))
-    for label, name in METHODS.items()
-    if label.partition(".")[0] in _STYLES
+    for label, name in NAMES.items()
+    if label in _STYLES or (label in METHODS and label.partition(".")[0] in _STYLES)
 }
 # For all other methods, chosen by a hash of the label: a new method changes no other's style.
 _USER_COLOURS = (
-    "#E69F00", "#8C510A", "#5E3C99", "#1B7837", "#B2182B", "#01665E", "#C51B7D", "#4D4D00",
-    "#2166AC", "#7F3B08", "#35978F", "#AA4499",
+    "#E69F00", "#66A61E", "#5E3C99", "#1B7837", "#B2182B", "#01665E", "#C51B7D", "#4D4D00",
+    "#2166AC", "#35978F", "#AA4499",
 )  # fmt: skip
 _USER_MARKERS = "PX*hpdv<>"
 _USER_LINES = ("-", _DASH, _DASH_DOT, _DOTS)
@@ -90,7 +93,7 @@ def style(method: str) -> Style:
     number, colour = divmod(number, len(_USER_COLOURS))
     number, line = divmod(number, len(_USER_LINES))
     marker = number % len(_USER_MARKERS)
-    name = METHODS.get(method, method)
+    name = NAMES.get(method, method)
     return Style(name, _USER_COLOURS[colour], _USER_LINES[line], _USER_MARKERS[marker])
 
 
@@ -140,8 +143,8 @@ def legend(
     """Draws the legend above the figure: caption and seeds, and a line, point or bar per method."""
     alike = len({number for numbers in seeds.values() for number in numbers}) == 1
     handles = [
-        _handle(style(agent), "" if alike else f" ({count(numbers)})", kind)
-        for agent, numbers in seeds.items()
+        _handle(style(method), "" if alike else f" ({seed_count(numbers)})", kind)
+        for method, numbers in seeds.items()
     ]
     figure.legend(
         handles=handles, loc="outside upper center", columnspacing=_COLUMN_SPACING,
@@ -163,14 +166,14 @@ def _columns_that_fit(figure: Figure, handles: list[Artist], most: int) -> int:
 
 def caption(what: str, seeds: Sequence[int]) -> str:
     """Caption of a figure: what is drawn, over how many seeds, with which interval."""
-    over = count(seeds) if min(seeds) == max(seeds) else "seeds"
+    over = seed_count(seeds) if min(seeds) == max(seeds) else "seeds"
     if max(seeds) < MIN_SEEDS:
         return f"{what} over {over}, too few for an interval"
     few = f"; none below {MIN_SEEDS} seeds" if min(seeds) < MIN_SEEDS else ""
     return f"{what} and 95 % bootstrap interval over {over}{few}"
 
 
-def count(seeds: Sequence[int]) -> str:
+def seed_count(seeds: Sequence[int]) -> str:
     """Numbers of seeds as text: "1 seed", "8 seeds" or "5–8 seeds"."""
     low, high = min(seeds), max(seeds)
     return formatting.count(low, "seed") if low == high else f"{low}–{high} seeds"

@@ -31,10 +31,10 @@ def sample_efficiency(results: Results) -> Figure:
     figure, panels = style.page(1, 3, height=2.5)
     seeds: dict[str, list[int]] = {}
     for axes, (title, found) in zip(panels, _groups(results).items(), strict=True):
-        for agent, cells in found.items():
+        for method, cells in found.items():
             line = results.suite_curve(cells)
-            style.draw_band(axes, line, style.style(agent), "episode", "mean")
-            seeds.setdefault(agent, []).append(len(cells.seeds))
+            style.draw_band(axes, line, style.style(method), "episode", "mean")
+            seeds.setdefault(method, []).append(len(cells.seeds))
         style.count_episodes(axes)
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("IQM of normalised return")
@@ -48,10 +48,10 @@ def performance_profiles(results: Results) -> Figure:
     figure, panels = style.page(1, 3, height=2.5)
     seeds: dict[str, list[int]] = {}
     for axes, (title, found) in zip(panels, _groups(results).items(), strict=True):
-        for agent, cells in found.items():
+        for method, cells in found.items():
             line = performance_profile(cells, THRESHOLDS)
-            style.draw_band(axes, line, style.style(agent), "threshold", "value")
-            seeds.setdefault(agent, []).append(len(cells.seeds))
+            style.draw_band(axes, line, style.style(method), "threshold", "value")
+            seeds.setdefault(method, []).append(len(cells.seeds))
         axes.set_xlim(0, 1)
         _decorate(axes, title, bool(found))
     panels[0].set_ylabel("Share of runs above")
@@ -67,14 +67,14 @@ def aggregates(results: Results) -> Figure:
         raise NotEnoughRuns(f"no method has scores on all of {', '.join(CONTROL)}")
     figure, panels = style.page(1, 4, height=1.15 + 0.22 * len(found))
     for axes, (name, title) in zip(panels, STATISTIC_TITLES.items(), strict=True):
-        for place, (agent, cells) in enumerate(found.items()):
-            _point(axes, place, estimate(cells, name), agent)
-        _rows(axes, [style.style(agent).label for agent in found], axes is panels[0])
+        for row, (method, cells) in enumerate(found.items()):
+            _point(axes, row, estimate(cells, name), method)
+        _name_rows(axes, [style.style(method).label for method in found], axes is panels[0])
         axes.set_title(title)
         axes.set_xlim(min(0, axes.dataLim.x0), max(1, axes.dataLim.x1))  # worse than random shows
     figure.supxlabel(NORMALISED[0].upper() + NORMALISED[1:], fontsize=8)
-    seeds = {agent: [len(cells.seeds)] for agent, cells in found.items()}
-    _legend(figure, seeds, "Estimate", "point")
+    seeds = {method: [len(cells.seeds)] for method, cells in found.items()}
+    _legend(figure, seeds, "Estimate over all eight control tasks", "point")
     return figure
 
 
@@ -95,11 +95,11 @@ def all_methods(results: Results) -> Figure:
     figure, panels = style.page(1, 2, height=1.15 + 0.2 * len(methods))
     seeds: dict[str, list[int]] = {}
     for axes, (title, cells) in zip(panels, found.items(), strict=True):
-        for place, method in enumerate(methods):
+        for row, method in enumerate(methods):
             if method in cells:
-                _point(axes, place, estimate(cells[method], "mean"), method)
+                _point(axes, row, estimate(cells[method], "mean"), method)
                 seeds.setdefault(method, []).append(len(cells[method].seeds))
-        _rows(axes, [style.style(method).label for method in methods], axes is panels[0])
+        _name_rows(axes, [style.style(method).label for method in methods], axes is panels[0])
         axes.set(title=title, xlim=(min(0, axes.dataLim.x0), max(1, axes.dataLim.x1)))
     figure.supxlabel(f"Mean {NORMALISED}", fontsize=8)
     _legend(figure, seeds, "Estimate", "point")
@@ -107,21 +107,21 @@ def all_methods(results: Results) -> Figure:
 
 
 def improvement(results: Results) -> Figure:
-    """Probability of improvement: that a run of one agent beats a run of another on a task."""
+    """Probability of improvement: that a run of one method beats a run of another on a task."""
     groups = _groups(results)
-    pairs = _compared(_agents(groups))
+    pairs = _method_pairs(ordered({method for found in groups.values() for method in found}))
     if not pairs:
-        raise NotEnoughRuns("two agents with scores on the same tasks are needed")
+        raise NotEnoughRuns("two methods with scores on the same tasks are needed")
     figure, panels = style.page(1, 3, height=1.1 + 0.22 * len(pairs))
     seeds: dict[str, list[int]] = {}
     for axes, (title, found) in zip(panels, groups.items(), strict=True):
-        for place, (worse, better) in enumerate(pairs):
+        for row, (worse, better) in enumerate(pairs):
             if worse in found and better in found:
                 value = probability_of_improvement(found[better], found[worse])
-                _point(axes, place, value, better)
-        for agent, cells in found.items():
-            seeds.setdefault(agent, []).append(len(cells.seeds))
-        _rows(axes, [_versus(*pair) for pair in pairs], axes is panels[0])
+                _point(axes, row, value, better)
+        for method, cells in found.items():
+            seeds.setdefault(method, []).append(len(cells.seeds))
+        _name_rows(axes, [_versus(*pair) for pair in pairs], axes is panels[0])
         axes.axvline(0.5, color=style.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
         axes.set(title=title, xlim=(0, 1))
     figure.supxlabel("Probability of improvement", fontsize=8)
@@ -130,26 +130,22 @@ def improvement(results: Results) -> Figure:
 
 
 def _groups(results: Results) -> dict[str, dict[str, ScoreMatrix]]:
-    """The agents with scores on all tasks of each group; NotEnoughRuns if no group has any."""
+    """By title: the methods with scores on all tasks of the set; NotEnoughRuns if there is none."""
     found = {
         title: results.complete(tasks, results.shown(SUITE_METHODS))
         for title, tasks in TASK_SETS.items()
     }
     if not any(found.values()):
-        raise NotEnoughRuns("no agent has scores on all original or on all explore tasks")
+        raise NotEnoughRuns("no method has scores on all original or on all explore tasks")
     return found
 
 
-def _compared(methods: list[str]) -> list[tuple[str, str]]:
+def _method_pairs(methods: list[str]) -> list[tuple[str, str]]:
     """All pairs of the paper's methods, and every user's method against SAC."""
     ours = [method for method in methods if method in SUITE_METHODS]
     users = [method for method in methods if method not in SUITE_METHODS]
     base = "sac" if "sac" in ours or not methods else methods[0]
     return [*combinations(ours, 2), *((base, method) for method in users if method != base)]
-
-
-def _agents(groups: dict[str, dict[str, ScoreMatrix]]) -> list[str]:
-    return ordered({agent for found in groups.values() for agent in found})
 
 
 def _decorate(axes: Axes, title: str, drawn: bool) -> None:
@@ -159,18 +155,19 @@ def _decorate(axes: Axes, title: str, drawn: bool) -> None:
         style.draw_nothing(axes, "no method has runs on all tasks yet")
 
 
-def _point(axes: Axes, place: int, value: Estimate, method: str) -> None:
+def _point(axes: Axes, row: int, value: Estimate, method: str) -> None:
+    """Draws an estimate and its interval at y = `row`."""
     drawn = style.style(method)
-    axes.plot([value.low, value.high], [place, place], color=drawn.colour, linewidth=5, alpha=0.35,
+    axes.plot([value.low, value.high], [row, row], color=drawn.colour, linewidth=5, alpha=0.35,
               solid_capstyle="butt", clip_on=False)  # fmt: skip
-    axes.plot(value.value, place, color=drawn.colour, marker=drawn.marker, markersize=3.5,
+    axes.plot(value.value, row, color=drawn.colour, marker=drawn.marker, markersize=3.5,
               clip_on=False, zorder=3)  # fmt: skip
     # Ends taller than the marker, so that an interval narrower than the marker is visible.
-    axes.plot([value.low, value.high], [place, place], color=drawn.colour, linestyle="", marker="|",
+    axes.plot([value.low, value.high], [row, row], color=drawn.colour, linestyle="", marker="|",
               markersize=7, markeredgewidth=0.8, clip_on=False, zorder=4)  # fmt: skip
 
 
-def _rows(axes: Axes, labels: list[str], named: bool) -> None:
+def _name_rows(axes: Axes, labels: list[str], named: bool) -> None:
     """Makes the y axis one row per label, the first on top."""
     axes.set_yticks(range(len(labels)), labels if named else [""] * len(labels))
     axes.set_ylim(len(labels) - 0.5, -0.5)
@@ -179,10 +176,10 @@ def _rows(axes: Axes, labels: list[str], named: bool) -> None:
 
 
 def _versus(worse: str, better: str) -> str:
-    names = [style.style(agent).label for agent in (better, worse)]
+    names = [style.style(method).label for method in (better, worse)]
     return " > ".join(names)
 
 
 def _legend(figure: Figure, seeds: dict[str, list[int]], what: str, kind: str = "line") -> None:
-    in_order = {agent: seeds[agent] for agent in ordered(seeds)}
+    in_order = {method: seeds[method] for method in ordered(seeds)}
     style.legend(figure, in_order, what, kind=kind)

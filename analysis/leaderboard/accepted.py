@@ -1,13 +1,13 @@
-"""Which submissions maintainers have accepted, in order: `results/accepted.json`.
+"""Reads and writes `results/accepted.json`: the submissions that maintainers accepted, in order.
 
-If two submissions claim the same label, name or rows, the one accepted first keeps them. An entry
-counts as long as its run files are those that were accepted: `files` is the digest of all of them,
-and `replayed` whether the traces of every run were replayed. It is written by `explore-suite
-validate FOLDER --accept`, once a submission is merged:
+`explore-suite validate FOLDER --accept` adds an entry once a submission is merged:
 
     {"my-method": {"files": "<SHA-256>", "when": "2026-01-31", "replayed": true}}
 
-Entries without `replayed` were accepted before runs left traces.
+`files` is the digest of all run files, and `replayed` says whether the traces of every run were
+replayed; entries without it are older than traces. An entry counts as long as the run files are
+those that were accepted. If two submissions have the same label, name or rows, the one accepted
+first keeps them.
 """
 
 import json
@@ -36,12 +36,12 @@ class Acceptance(BaseModel):
 
 
 def read_accepted(results: Path) -> dict[str, Acceptance]:
-    """By label, the oldest first."""
+    """The accepted submissions by label, the oldest first; none if there is no file."""
     return read_registry(results / "accepted.json", Acceptance)
 
 
 def digests(accepted: dict[str, Acceptance]) -> set[str]:
-    """The digests of all accepted submissions, which may lack traces."""
+    """The digests of the run files of all accepted submissions."""
     return {held.files for held in accepted.values()}
 
 
@@ -52,14 +52,14 @@ def acceptance(accepted: dict[str, Acceptance], submission: Submission) -> Accep
 
 
 def seniority(accepted: dict[str, Acceptance], submission: Submission) -> int | None:
-    """How many were accepted before this one; None if it is not accepted as it is."""
+    """How many submissions were accepted earlier; None if this one is not accepted as it is."""
     if acceptance(accepted, submission) is None:
         return None
     return list(accepted).index(submission.agent)
 
 
 def accept(results: Path, submission: Submission, when: str, *, replayed: bool) -> None:
-    """Records a submission as accepted; new and changed ones come last."""
+    """Writes a submission to `accepted.json`; new and changed ones come last."""
     accepted = read_accepted(results)
     held = acceptance(accepted, submission)
     if held is None:

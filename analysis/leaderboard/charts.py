@@ -11,16 +11,16 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 from analysis.figures.style import style
-from analysis.leaderboard.entries import LENGTHS, Board, method_classes
+from analysis.leaderboard.entries import CURVE_LENGTH, Board, method_classes
 from analysis.leaderboard.rows import Row, search, sections
 from explore_suite.errors import UserError
 from explore_suite.tasks import TASKS, lookup
 
-DRAWN = 10  # lines that a chart begins with, the best ones; only these have single seeds
-MAX_SINGLE_SEEDS = 10  # a method of more seeds has no single ones on the page
-_POINTS = 60  # of the line of a single seed, so that the page stays small
-_SHADES = 24  # of the heat maps
-_DIGITS = {"return": 2, "coverage": 4}  # of the curves
+DRAWN = 10  # curves visible at first, the best ones; only these have the curves of single seeds
+MAX_SINGLE_SEEDS = 10  # a method with more seeds has no curves of single seeds
+_POINTS = 60  # at most, in the curve of a single seed, so that the page stays small
+_SHADES = 24  # colours of the heat maps
+_DIGITS = {"return": 2, "coverage": 4}  # decimals of the curves, by column
 _log = logging.getLogger(__name__)
 
 
@@ -32,7 +32,7 @@ def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
             members = [row for row in rows if row.section == section and spec.name in row.by_task]
             members.sort(key=lambda row: list(board.entries).index(row.entry.label))
             begun = [row for row in members if row.by_task[spec.name].runs]
-            places = _places(begun, spec.name)
+            places = _places(begun, spec.name)  # 0 is the best
             lines = [
                 _line(board, row, spec.name) | {"place": place}
                 | {"runs": _single_seeds(board, row, spec.name) if place < DRAWN else None}
@@ -50,7 +50,7 @@ def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
-    """By task: the visited states of each method of which a run left a states file."""
+    """By task: visits by state, for each method with a states file."""
     panels: dict[str, list[dict[str, Any]]] = {}
     for spec in TASKS.values():
         for label, entry in board.entries.items():
@@ -59,12 +59,12 @@ def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
                 mine = panels.setdefault(spec.name, [])
                 panel = {"id": f"heat-{spec.name}-{len(mine)}", "name": entry.name,
                          "preset": entry.preset, "label": label}  # fmt: skip
-                mine.append(panel | _panel(state, f"{label} on {spec.name}"))
+                mine.append(panel | _heat_map(state, f"{label} on {spec.name}"))
     return panels
 
 
 def ramp() -> list[str]:
-    """Colours of the heat maps, from few visits to many; those of the figures."""
+    """Colours of the heat maps, from few visits to many; the colour map of the figures."""
     colours = matplotlib.colormaps["viridis"]
     return [to_hex(colours(step / (_SHADES - 1))) for step in range(_SHADES)]
 
@@ -84,9 +84,9 @@ def _line(board: Board, row: Row, task: str) -> dict[str, Any]:
 
 
 def _single_seeds(board: Board, row: Row, task: str) -> dict[str, Any] | None:
-    """The curve of each seed at up to 60 episodes; None without any or with too many.
+    """The curve of each seed, at up to 60 episodes; None without runs or with too many seeds.
 
-    By column: `episode`, and `values` as a list per seed, to three digits of the best return.
+    By column: `episode`, and in `values` a list per seed, rounded to a thousandth of the best.
     """
     found = {}
     for column in _DIGITS:
@@ -105,7 +105,7 @@ def _single_seeds(board: Board, row: Row, task: str) -> dict[str, Any] | None:
 
 
 def _places(rows: Sequence[Row], task: str) -> list[int]:
-    """By row: how many of them did better on the task, so that the best can be drawn first."""
+    """The place of each row on the task, from 0 for the best; rows without a number come last."""
     numbers = [row.on_task(task).value for row in rows]
     values = np.nan_to_num(np.array(numbers, dtype=float), nan=-np.inf)
     return np.argsort(np.argsort(-values, kind="stable")).tolist()
@@ -125,10 +125,10 @@ def _curve(board: Board, task: str, label: str, column: str) -> dict[str, list[A
 
 
 def _drawn(board: Board, by_episode: pd.DataFrame, task: str) -> pd.DataFrame:
-    """The episodes of a curve that are drawn: a run a hundred times as long hides the others."""
+    """The part of a curve that is drawn: one very long run would squeeze all others."""
     if board.last:
         return by_episode
-    return by_episode[by_episode.index <= LENGTHS * lookup(task).score_window[1]]
+    return by_episode[by_episode.index <= CURVE_LENGTH * lookup(task).score_window[1]]
 
 
 def _rounded(value: float, digits: int) -> float | None:
@@ -142,8 +142,8 @@ def _dash(line: Any) -> str:
     return "" if line == "-" else " ".join(f"{2 * length:g}" for length in line[1])
 
 
-def _panel(state: dict[str, Any], whose: str) -> dict[str, Any]:
-    """Visits by bin, lines from bottom to top; of three axes the third is summed over."""
+def _heat_map(state: dict[str, Any], whose: str) -> dict[str, Any]:
+    """Visits by bin, rows from bottom to top; a third axis is summed over."""
     try:
         visits, axes = np.array(state["visits"], dtype=np.int64), state["axes"]
         names = [str(axis["name"]) for axis in axes]

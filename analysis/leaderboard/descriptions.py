@@ -85,6 +85,14 @@ VARIANTS = {
     "rnd": "The bonus is the error in predicting a random network (Burda et al., 2018).",
     "hash": "The bonus counts visits by a hash of state and action (Tang et al., 2017).",
     "fast": "Its targets follow faster, for a look at short runs.",
+    "long": "It trains for 300 episodes.",
+    "scale_0.01": "An ablation: the bonus is multiplied by 0.01.",
+    "scale_0.1": "An ablation: the bonus is multiplied by 0.1.",
+    "scale_10": "An ablation: the bonus is multiplied by 10.",
+    "kernel_third": "An ablation: the kernel of the counts is a third as wide.",
+    "kernel_triple": "An ablation: the kernel of the counts is three times as wide.",
+    "rows_512": "An ablation: the count table has 512 rows.",
+    "rows_all": "An ablation: the count table has a row for every visit.",
 }
 
 

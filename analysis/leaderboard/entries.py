@@ -1,11 +1,11 @@
-"""Collects the methods of the leaderboard: those of some stores, and the sound submissions.
+"""Collects the entries of the leaderboard: the methods of some stores, and sound submissions.
 
-A submission is a folder of `submissions/` next to a store, named like its label. One with a
-problem is left out as a whole, and its problems are printed when the page is written. Of two in
-conflict the verified one stays, else the one accepted earlier (`accepted.json`). Nothing is
+A submission is a folder of `submissions/` next to a store, named like its label. One with a problem
+is left out as a whole, and its problems are printed when the page is written. If two are in
+conflict, the verified one stays, else the one accepted earlier (`accepted.json`). Nothing is
 replayed here: an entry is replay-checked if `accepted.json` says so, and verified if
-`verified.json`, next to the store too, does. Both badges are lost with any change of a run file,
-for `files` is the digest of all of them that `explore-suite validate` prints:
+`verified.json`, also next to the store, does. Both badges are lost when a run file changes: `files`
+is the digest of all of them, as `explore-suite validate` prints it.
 
     {"my-method": {"by": "A. Maintainer", "what": "seed 0 of GridWorld", "when": "2026-01-31",
                    "files": "<SHA-256>"}}
@@ -28,7 +28,7 @@ from analysis.leaderboard.accepted import (
     seniority,
 )
 from analysis.leaderboard.conflicts import Candidate, conflicts
-from analysis.stats.methods import METHODS, ordered
+from analysis.stats.methods import NAMES, UNRANKED, ordered
 from analysis.stats.results import Results
 from analysis.stats.tables import StoredRun, load
 from analysis.submissions.schema import Digest, Submission, Text, files_digest
@@ -41,14 +41,14 @@ from explore_suite.tasks import lookup
 
 SELF_REPORTED, REPLAY_CHECKED, VERIFIED = "self-reported", "replay-checked", "verified"
 SUBMITTED = "submitted"  # origin of runs of a submission
-LENGTHS = 2  # curves are drawn up to so many times the end of the score window
+CURVE_LENGTH = 2  # of the curves on the page, in ends of the score window
 PACKAGES = {"mujoco": "mujoco", "dm_control": "dm_control", "suite": "explore-suite"}
 # What a variant of ours is: end of its label -> words. All of `pure` explore for its own sake.
 _VARIANT_NAMES = {"warm": "warm start", "pure": "exploration only", "fast": "fast targets"}
 
 
 class Verification(BaseModel):
-    """Who ran which part of a submission again, when, and the digest of all files it had then."""
+    """Who ran which part of a submission again and when, and the digest of its files then."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     by: Text
@@ -74,6 +74,11 @@ class Entry:
     def learns(self) -> bool:
         """Whether it is more than the random actions that scores are measured from."""
         return self.submission is not None or self.agent != "random"
+
+    @property
+    def is_method(self) -> bool:
+        """Whether it stands for a method, and not for an ablation or a longer run of ours."""
+        return self.submission is not None or setting(self.agent) != "unranked"
 
 
 @dataclass(frozen=True)
@@ -125,9 +130,9 @@ def gather(
     """
     whole, left_out = loaded or load(stores)
     if not whole and left_out:
-        raise UserError(f"no run in {_listed(stores)} can be used: {left_out[0].why}")
+        raise UserError(f"no run in {_joined(stores)} can be used: {left_out[0].why}")
     if not whole:
-        raise UserError(f"no runs in {_listed(stores)}: explore-suite train makes one")
+        raise UserError(f"no runs in {_joined(stores)}: explore-suite train makes one")
     runs = list(whole)
     entries = _own_entries(runs)
     refused: list[str] = []
@@ -148,7 +153,7 @@ def gather(
 
 
 def _core_hours(runs: Iterable[StoredRun]) -> dict[tuple[str, str], float]:
-    """By method and task: hours of all runs, times the threads of each; of all their episodes."""
+    """By method and task: the core-hours of all runs, i.e. hours times threads, uncut."""
     found: dict[tuple[str, str], float] = {}
     for run in runs:
         key = run.method, lookup(run.header.task).name
@@ -158,12 +163,12 @@ def _core_hours(runs: Iterable[StoredRun]) -> dict[tuple[str, str], float]:
 
 
 def method_classes(board: Board) -> dict[str, str]:
-    """By label: the class that gives a method its colour."""
+    """By label: the CSS class that gives a method its colour."""
     return {label: f"method-{index}" for index, label in enumerate(board.entries)}
 
 
 def _own_entries(runs: Iterable[StoredRun]) -> dict[str, Entry]:
-    """One for each method of the stores."""
+    """By label: an entry for each method of the stores."""
     return {
         run.method: Entry(
             run.method, shown_name(run.method), run.origin, run.header.preset, run.header.agent
@@ -172,12 +177,12 @@ def _own_entries(runs: Iterable[StoredRun]) -> dict[str, Entry]:
     }
 
 
-def _listed(stores: Sequence[Path | str]) -> str:
+def _joined(stores: Sequence[Path | str]) -> str:
     return " and ".join(map(str, stores))
 
 
 def conflicts_of(folder: Path, report: Validation, results: Path) -> list[str]:
-    """Why a sound submission conflicts with the runs and submissions of `results`, a line each."""
+    """Conflicts of a sound submission with the runs and submissions of `results`, a line each."""
     if report.submission is None:
         return []
     accepted = read_accepted(results)
@@ -185,7 +190,8 @@ def conflicts_of(folder: Path, report: Validation, results: Path) -> list[str]:
     runs = load([store])[0] if store.is_dir() else []
     checks = read_registry(results / "verified.json", Verification)
     mine = _entry(report.submission, report.runs, accepted, checks)
-    others, _ = _sound(results, accepted, skip=mine.label)  # which it is to replace, or is
+    # Without the submission of the same label: it is this one, or the one that this replaces.
+    others, _ = _sound(results, accepted, skip=mine.label)
     own = [_submitted(folder, run) for run in report.runs]
     candidates = [_candidate(entry, found, accepted) for entry, found in [(mine, own), *others]]
     misnamed = _misnamed(folder, report.submission) if _is_beside(folder, results) else []
@@ -195,7 +201,7 @@ def conflicts_of(folder: Path, report: Validation, results: Path) -> list[str]:
 def shown_name(method: str) -> str:
     """The name of a method of a store: that of the reference method, its variant in words."""
     label, space, bracket = method.partition(" (")
-    known = METHODS.get(label, label)
+    known = NAMES.get(label, label)
     variant = setting(label)
     if "." in label and variant in _VARIANT_NAMES:
         known = f"{known} ({_VARIANT_NAMES[variant]})"
@@ -203,16 +209,18 @@ def shown_name(method: str) -> str:
 
 
 def setting(label: str) -> str:
-    """What a label of ours was run for: `warm`, `pure`, `fast`, or `` where it just learns."""
-    if label not in METHODS:
+    """What a label of ours was run for: `warm`, `pure`, `fast`, `unranked`; `` if just to learn."""
+    if label not in NAMES:
         return ""
+    if label in UNRANKED:
+        return "unranked"
     variant = label.partition(".")[2]
     return "pure" if label == "random" or variant.startswith("pure") else variant
 
 
 def _our_candidates(runs: Sequence[StoredRun]) -> list[Candidate]:
-    """Labels and names of the reference methods, with a run or not, and of the stores' others."""
-    labels = dict.fromkeys([*METHODS, *(run.method for run in runs)])
+    """All reference methods, even without runs (their names are taken), and the stores' others."""
+    labels = dict.fromkeys([*NAMES, *(run.method for run in runs)])
     return [
         Candidate(label, shown_name(label), [run for run in runs if run.method == label])
         for label in labels
@@ -254,7 +262,7 @@ def _sound(
 
 
 def _members(folder: Path) -> list[Path]:
-    """What a folder holds, in order; nothing if there is no such folder."""
+    """The paths in a folder, sorted; none if there is no such folder."""
     try:
         return sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -269,9 +277,9 @@ def _submitted(folder: Path, run: Run) -> StoredRun:
 
 
 def drawn_part(run: StoredRun, last: int | None) -> StoredRun:
-    """A whole run, cut where its curve ends: later episodes are neither drawn nor computed."""
+    """A finished run, cut where its curve on the page ends; any other run as it is."""
     spec, budget = lookup(run.header.task), run.header.episodes
-    drawn = LENGTHS * spec.score_window[1] + spec.smoothing  # smoothing looks ahead
+    drawn = CURVE_LENGTH * spec.score_window[1] + spec.smoothing  # smoothing looks ahead
     if last is not None or budget <= drawn or len(run.rows) != 2 * budget:
         return run
     kept = [row for row in run.rows if row.episode <= drawn]
@@ -279,7 +287,7 @@ def drawn_part(run: StoredRun, last: int | None) -> StoredRun:
 
 
 def _misnamed(path: Path, submission: Submission) -> list[str]:
-    """The problem of a folder with another name than the label of its submission, if it has it."""
+    """A line if the folder is not named like the label of its submission, else nothing."""
     right = path.name == submission.agent
     return [] if right else [f"the folder must be named like its label, {submission.agent}"]
 

@@ -1,8 +1,8 @@
 """The leaderboard as one HTML file that works from disk, without a network.
 
 Texts of submissions reach the page as escaped text, as escaped attributes and as JSON in which
-Jinja2 encodes `<`, `>`, `&` and `'`. Its policy lets only the scripts and styles of `page/` run, by
-hash.
+Jinja2 encodes `<`, `>`, `&` and `'`. The page's Content-Security-Policy names the hashes of its own
+script and style, so that nothing else can run.
 """
 
 import base64
@@ -21,7 +21,7 @@ from analysis.leaderboard import scatter
 from analysis.leaderboard.charts import DRAWN, MAX_SINGLE_SEEDS, charts, heat_maps, ramp
 from analysis.leaderboard.descriptions import describe
 from analysis.leaderboard.entries import (
-    LENGTHS,
+    CURVE_LENGTH,
     REPLAY_CHECKED,
     SELF_REPORTED,
     VERIFIED,
@@ -63,7 +63,7 @@ FILMS = (
     Path(__file__).parent / "page" / "films",
     Path(__file__).parents[2] / "docs" / "films",
 )
-MAX_FILMS = 12_000_000  # bytes of all films of a page; those after that are named only
+MAX_FILMS = 12_000_000  # bytes of all films of a page; films beyond it are only named
 
 
 class Film(NamedTuple):
@@ -71,7 +71,7 @@ class Film(NamedTuple):
 
     label: str
     name: str  # of the method
-    address: str | None  # data address; None if the page has no room for it
+    address: str | None  # as a data URL; None if the page has no room for it
 
 
 def html(board: Board, rows: Sequence[Row], title: str) -> str:
@@ -90,7 +90,7 @@ def html(board: Board, rows: Sequence[Row], title: str) -> str:
     return _environment().from_string("".join(map(_file, _TEMPLATES))).render(
         title=title, board=board, rows=rows, sections=sections(), groups=_GROUP_TITLES,
         story=story(board, rows), panels=panels, scatter=scatter, badges=BADGES,
-        unpaired=_unpaired(panels), write=formatting, width=width, lengths=LENGTHS,
+        unpaired=_unpaired(panels), write=formatting, width=width, curve_length=CURVE_LENGTH,
         method=method_classes(board), tasks=tasks, picture=_picture, films=_films(board, tasks),
         describe=describe, provenance=provenance, core_hours=core_hours(board),
         search=search, heat=heat, data=data,
@@ -127,7 +127,7 @@ def _colours(board: Board) -> str:
 
 
 def _unpaired(panels: Sequence[scatter.Panel]) -> list[str]:
-    """Pairs of tasks that the picture lacks, in words."""
+    """The pairs of tasks for which the scatter plot has no panel, as text."""
     drawn = [panel.original for panel in panels]
     return [
         f"{original} and {variant}" for original, variant in CONTROL_PAIRS if original not in drawn
@@ -135,7 +135,7 @@ def _unpaired(panels: Sequence[scatter.Panel]) -> list[str]:
 
 
 def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
-    """Each task of which it or its partner has a run, and by section its rows, the best first."""
+    """Each task that has runs, or whose partner has, with a table per section, the best first."""
     found = {}
     for spec in TASKS.values():
         tables = [
@@ -155,7 +155,7 @@ def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
 
 
 def _best_first(rows: Sequence[Row], task: str) -> list[Row]:
-    """Rows by what ranks their section, on one task; what is missing last."""
+    """Rows sorted by the number that ranks their section, on one task; missing ones last."""
     values = [row.on_task(task).value for row in rows]
     order = np.argsort([np.inf if np.isnan(value) else -value for value in values], kind="stable")
     return [rows[index] for index in order]
@@ -174,23 +174,23 @@ def _films(
             if path is None:
                 continue
             size = path.stat().st_size
-            address = _data_address(path, "image/gif") if size <= room else None
+            address = _data_url(path, "image/gif") if size <= room else None
             room -= size if address else 0
             found.setdefault(spec.name, []).append(Film(agent, shown_name(agent), address))
     return found
 
 
 def _picture(task: str) -> str | None:
-    """A task's picture as a data address, or None where the pictures were not installed."""
+    """A task's picture as a data URL, or None where the pictures were not installed."""
     path = _first_file(_PICTURES, f"{task}.png")
-    return _data_address(path, "image/png") if path else None
+    return _data_url(path, "image/png") if path else None
 
 
 def _first_file(folders: Sequence[Path], name: str) -> Path | None:
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-def _data_address(path: Path, kind: str) -> str:
+def _data_url(path: Path, kind: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 

@@ -7,7 +7,7 @@ from analysis.leaderboard.entries import PACKAGES, Board, Entry
 from analysis.stats.tables import StoredRun
 from explore_suite.tasks import TASKS, lookup
 
-_HASH = 7  # letters of a commit that are shown
+_HASH = 7  # digits of a commit that are shown
 
 
 class Provenance(NamedTuple):
@@ -21,7 +21,7 @@ class Provenance(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """What a row says of it: what is counted, one of it, and all values."""
+        """For the page, by kind: the word for several, the word for one, and the values."""
         seeds = tuple(map(str, self.seeds))
         return [
             ("seeds", "seed", seeds),
@@ -50,10 +50,10 @@ def provenance(board: Board, entry: Entry, tasks: Sequence[str]) -> Provenance:
         dates.append(f"verified {entry.verification.when}")
     return Provenance(
         tuple(sorted({run.header.seed for run in runs})),
-        _listed([*([manifest.hardware] if manifest else []), *map(_hardware, runs)]),
-        _listed(commits),
+        _distinct([*([manifest.hardware] if manifest else []), *map(_hardware, runs)]),
+        _distinct(commits),
         tuple(dates),
-        _listed(map(_versions, runs)),
+        _distinct(map(_versions, runs)),
     )
 
 
@@ -73,7 +73,8 @@ def _days(runs: Iterable[StoredRun]) -> list[str]:
     return ["begun " + " to ".join(dict.fromkeys([days[0], days[-1]]))] if days else []
 
 
-def _listed(found: Iterable[str]) -> tuple[str, ...]:
+def _distinct(found: Iterable[str]) -> tuple[str, ...]:
+    """Sorted, without repetitions and empty ones."""
     return tuple(sorted({one for one in found if one}))
 
 

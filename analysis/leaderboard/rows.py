@@ -24,18 +24,21 @@ class Section(NamedTuple):
     """Rows that are compared with each other."""
 
     group: str  # control, hallway, grid, classic, or other
-    setting: str  # of the grid world's variants; `` where agents just learn
+    setting: str  # of the variants in it, as of `entries.setting`; `` where agents just learn
     title: str
     about: str
     tasks: tuple[str, ...]
     rank_by: str = "suite"  # the estimate of a row that ranks it
 
 
-# The ranked sections, of the frozen sets of tasks.
+# Of the frozen sets of tasks; all ranked but that of ablations.
 SECTIONS = (
     Section("control", "", "Control suite",
             "Four tasks of dm_control and the explore variant of each.",
             tuple(chain(*CONTROL_PAIRS))),
+    Section("control", "unranked", "Control suite, ablations and longer runs",
+            "Settings of our agents that the paper's claims ask about, and runs of 300 episodes; "
+            "not ranked.", tuple(chain(*CONTROL_PAIRS))),
     Section("hallway", "", "Hallway",
             "A point in a corridor: one task that rewards exploring, one that punishes it.",
             HALLWAYS),
@@ -140,19 +143,19 @@ class Row:
 
     @property
     def part(self) -> str:
-        """The tasks that its numbers are of, by name, where they are not all; else nothing."""
+        """The names of the tasks behind its numbers; empty if it covers the whole group."""
         return "" if self.complete else ", ".join(self.tasks)
 
 
 def search(entry: Entry) -> str:
-    """The text that the search box of the page is matched against."""
+    """The text of an entry in which the page's search box looks."""
     authors = entry.submission.authors if entry.submission else []
     words = [entry.name, entry.label, entry.preset, entry.badge, *authors]
-    return " ".join(words).lower()  # as the page does; casefold would part ß from itself
+    return " ".join(words).lower()  # as the script does; casefold would turn ß into ss
 
 
 def rows(board: Board) -> list[Row]:
-    """Every row, by section: ranked ones first, then whole ones, then partial ones."""
+    """Every row, by section: ranked ones first, then the others, the more tasks the earlier."""
     found = []
     for section in sections():
         members = [
@@ -166,7 +169,9 @@ def rows(board: Board) -> list[Row]:
 
 def _belongs(entry: Entry, section: Section, results: Results) -> bool:
     """Whether a method has a row in a section; submissions are never variants of ours."""
-    kind = "" if entry.submission or section.group != "grid" else setting(entry.agent)
+    kind = "" if entry.submission else setting(entry.agent)
+    if kind not in {other.setting for other in SECTIONS if other.group == section.group}:
+        kind = ""  # no section of its own here
     return kind == section.setting and not _runs(results, entry.label, section.tasks).empty
 
 
@@ -218,7 +223,7 @@ def _by_task(results: Results, label: str, tasks: Sequence[str]) -> dict[str, Ta
 
 
 def _cells(results: Results, label: str, tasks: Sequence[str]) -> ScoreMatrix:
-    """The scores that make the row's, by seed and task."""
+    """The scores behind a row's score, by seed and task."""
     whole = results.matrix(label, tasks)
     if len(whole.seeds) >= MIN_SEEDS:
         return whole
@@ -235,7 +240,7 @@ def _scored(results: Results, label: str, tasks: Sequence[str]) -> dict[str, set
 
 
 def _mean(results: Results, cells: ScoreMatrix, column: str) -> Estimate:
-    """The mean of another column over the runs of a matrix."""
+    """The mean of a column over the runs of a matrix."""
     found = results.matrix(cells.method, cells.tasks, column).cells
     same = found[found.index.isin(cells.seeds)]
     return estimate(ScoreMatrix(cells.method, same), "mean")
@@ -275,7 +280,8 @@ def ranked(members: list[Row]) -> list[Row]:
     """
     first = sorted((row for row in members if row.rankable), key=_order)
     rest = sorted((row for row in members if not row.rankable), key=_order)
-    if len(first) > 1:  # the first of one says nothing
+    # The first of one says nothing.
+    if len(first) > 1 and first[0].section.setting != "unranked":
         shown = [round(row.ranked_by.value, 2) for row in first]
         first = [
             replace(row, rank=1 + shown.index(value))

@@ -1,4 +1,4 @@
-"""The picture of the page's opening: score on each original task against its explore variant."""
+"""The scatter plot that opens the page: score on each original task against its explore variant."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _COMMANDS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: 
 
 
 class Point(NamedTuple):
-    """A method in a panel: where its marker is, how far its intervals reach, what it stands for."""
+    """A method in a panel: where its marker is, the ends of its intervals, and its numbers."""
 
     entry: Entry
     x: float
@@ -39,7 +39,7 @@ class Panel(NamedTuple):
 
 
 def panels(board: Board) -> list[Panel]:
-    """A panel for each pair of tasks of which a method that learns has scores on both."""
+    """A panel for each pair of tasks with a learning method that has scores on both."""
     found = [_panel(board, *pair) for pair in CONTROL_PAIRS]
     return [panel for panel in found if any(point.entry.learns for point in panel.points)]
 
@@ -64,7 +64,7 @@ def _panel(board: Board, original: str, variant: str) -> Panel:
     points = []
     for label, entry in board.entries.items():
         x, y = (board.results.score(label, task)[0] for task in (original, variant))
-        if x.seeds and y.seeds:
+        if entry.is_method and x.seeds and y.seeds:
             words = "; ".join(
                 f"{task} {formatting.score(found, task).line}, "
                 f"{formatting.count(found.seeds, 'seed')}"
@@ -79,12 +79,12 @@ def _panel(board: Board, original: str, variant: str) -> Panel:
 
 
 def _across(share: float) -> float:
-    """Where a share of the best return is, from the left; what leaves the panel is at its edge."""
+    """The x coordinate of a share of the best return; values off the panel are put on its edge."""
     return round(LEFT + min(max(share, 0.0), 1.0) * (SIZE - LEFT - RIGHT), 1)
 
 
 def _up(share: float) -> float:
-    """Where a share of the best return is, from the top."""
+    """The y coordinate, counted from the top, of a share of the best return."""
     return round(SIZE - BOTTOM - min(max(share, 0.0), 1.0) * (SIZE - BOTTOM - TOP), 1)
 
 

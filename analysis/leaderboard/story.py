@@ -1,6 +1,6 @@
-"""What the page opens with: what the suite asks and what its runs say, in three sentences.
+"""The three sentences that open the page: what the suite asks, and what the runs answer.
 
-Every sentence is computed, and true of any store: of one without runs, of one method, of many.
+They are computed from the runs, and hold for any store: without runs, with one method, with many.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Compared(NamedTuple):
 
 
 def story(board: Board, rows: Sequence[Row]) -> list[str]:
-    """The three sentences: what is asked, what exploring costs, who is ranked first."""
+    """The three sentences: what is asked, what exploring costs, which methods are ranked first."""
     return [_extent(board), _cost(board), _first(rows)]
 
 
@@ -79,12 +79,15 @@ def _cost(board: Board) -> str:
 
 
 def compared(board: Board) -> tuple[tuple[tuple[str, str], ...], list[Compared]]:
-    """The most pairs on which two learning methods have scores (else one), and those methods."""
+    """The largest set of pairs on which two learning methods have scores, and all such methods.
+
+    If there are no two, the largest set for one method.
+    """
     scores = board.results.scores.dropna(subset=["score"])
     seeds: dict[tuple[str, str], set[int]] = {}
     for method, task, seed in zip(scores.method, scores.task, scores.seed, strict=True):
         seeds.setdefault((method, task), set()).add(seed)
-    learners = [entry for entry in board.entries.values() if entry.learns]
+    learners = [entry for entry in board.entries.values() if entry.learns and entry.is_method]
     choices = [
         (pairs, [entry for entry in learners if _shared(seeds, entry.label, pairs)])
         for size in range(1, 1 + len(CONTROL_PAIRS))
@@ -111,7 +114,7 @@ def _compared(board: Board, entry: Entry, pairs: Sequence[tuple[str, str]]) -> C
 
 
 def _first(rows: Sequence[Row]) -> str:
-    """Who is first in each ranked section, and how often the next one's interval overlaps."""
+    """The methods ranked first by section, and whether intervals of first and second overlap."""
     found = dict.fromkeys(row.section for row in rows if row.rank is not None)
     ranked = [[row for row in rows if row.section == section and row.rank] for section in found]
     if not ranked:

@@ -20,7 +20,7 @@ from explore_suite.tasks import CLASSIC_PAIRS, CONTROL_PAIRS, TASKS
 
 # What is said before "original" and "explore", and the pairs of tasks.
 _PAIRS = {"": CONTROL_PAIRS, "classic ": CLASSIC_PAIRS}
-TOLERANCE = 0.1  # an interval within +-TOLERANCE of normalised score counts as no difference
+TOLERANCE = 0.1  # of normalised scores: smaller differences count as equal
 
 
 class TaskComparison(NamedTuple):
@@ -57,10 +57,20 @@ def compare(
     scored = [one for one in found if one.first.seeds and one.second.seeds]
     lacking = [one.task for one in found if one not in scored]
     if tasks and lacking:
-        raise UserError(f"{first} and {second} do not both have scores on {', '.join(lacking)}")
+        missing = f"{first} and {second} do not both have scores on {', '.join(lacking)}"
+        raise UserError(missing + _namesakes(results, first, second))
     if not scored:
-        raise UserError(f"{first} and {second} have no task on which both have scores")
+        missing = f"{first} and {second} have no task on which both have scores"
+        raise UserError(missing + _namesakes(results, first, second))
     return scored
+
+
+def _namesakes(results: Results, first: str, second: str) -> str:
+    """What to try instead: runs of the same labels from other stores, and scores of short runs."""
+    others = [name for name in results.methods if name.partition(" (")[0] in (first, second)]
+    found = [f'"{name}"' for name in others if name not in (first, second)]
+    there = f"; there is also {' and '.join(found)}" if found else ""
+    return f"{there}; --last N scores runs that are too short for a score"
 
 
 def answers(results: Results, first: str, second: str, tasks: Sequence[str]) -> list[Answer]:

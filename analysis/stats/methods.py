@@ -32,9 +32,22 @@ METHODS = {
     "ddqn_deep.warm": "DDQN+DEEP",
     "ddqn_deep.pure": "DEEP",
 }
+# The same for ablations and longer runs: shown, but neither ranked nor compared with methods.
+UNRANKED = {
+    "sac.long": "SAC, 300 episodes",
+    "sac_deep.long": "SAC+DEEP, 300 episodes",
+    "sac_bbe.scale_0.01": "SAC+BBE, bonus x 0.01",
+    "sac_bbe.scale_0.1": "SAC+BBE, bonus x 0.1",
+    "sac_bbe.scale_10": "SAC+BBE, bonus x 10",
+    "sac_deep.kernel_third": "SAC+DEEP, kernel / 3",
+    "sac_deep.kernel_triple": "SAC+DEEP, kernel x 3",
+    "sac_deep.rows_512": "SAC+DEEP, 512 rows",
+    "sac_deep.rows_all": "SAC+DEEP, a row per visit",
+}
+NAMES = METHODS | UNRANKED
 
 
 def ordered(methods: Iterable[str]) -> list[str]:
-    """Labels in the order of METHODS, then all others alphabetically."""
-    rank = {method: index for index, method in enumerate(METHODS)}
+    """Labels in the order of NAMES, then all others alphabetically."""
+    rank = {method: index for index, method in enumerate(NAMES)}
     return sorted(methods, key=lambda method: (rank.get(method, len(rank)), method))

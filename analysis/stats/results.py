@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.stats.curves import mean_curve, not_drawn, seed_curves, suite_curve
 from analysis.stats.intervals import Estimate, ScoreMatrix, estimate
-from analysis.stats.methods import METHODS, ordered
+from analysis.stats.methods import NAMES, ordered
 from analysis.stats.stores import REFERENCE
 from analysis.stats.tables import StoredRun, episode_table, load, matrix, run_scores
 from explore_suite.errors import UserError
@@ -66,7 +66,7 @@ class Results:
         if self.chosen:
             return list(self.chosen)
         users = {
-            run.method for run in self.runs if run.origin != REFERENCE and run.method not in METHODS
+            run.method for run in self.runs if run.origin != REFERENCE and run.method not in NAMES
         }
         return [*usual, *ordered(users)]
 

@@ -10,11 +10,16 @@ task, nothing is informative and nothing is compared.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from explore_suite.runs.format import PHASES, EpisodeRow
+from explore_suite.errors import UserError
+from explore_suite.files import read_bytes
+from explore_suite.runs.format import PHASES, TRACES, EpisodeRow, Header
+from explore_suite.runs.store import ResultStore
+from explore_suite.runs.traces import read_traces, traced_episodes
 from explore_suite.tasks import lookup
 
 # Two values agree if they differ by at most this share of the median difference between an
@@ -86,6 +91,21 @@ def same_actions(runs: Sequence[Sequence[np.ndarray]]) -> Iterator[tuple[int, in
         yield from ((first, place) for first in sorted({seen[key] for key in keys if key in seen}))
         for key in keys:
             seen.setdefault(key, place)
+
+
+def traced_actions(store: Path, header: Header) -> list[np.ndarray]:
+    """The actions of each traced evaluation of a stored run, for `same_actions`.
+
+    None if its traces are missing or damaged: then they copy nobody's, and whoever replays them is
+    told what is wrong.
+    """
+    spec = lookup(header.task)
+    evaluations = len(traced_episodes(spec, header.episodes))
+    try:
+        content = read_bytes(ResultStore(store).path(header.key, TRACES))
+        return list(read_traces(content or b"", spec, evaluations, spec.horizon)[2])
+    except UserError:
+        return []
 
 
 def _informative(actions: np.ndarray) -> bool:

@@ -17,6 +17,7 @@ from baselines.training.run import RunOptions, RunSpec
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
 from explore_suite.installation import install_command
+from explore_suite.runs.provenance import checkout, warn_of_changes
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import BENCHMARK, lookup
 
@@ -57,6 +58,7 @@ def main(arguments: list[str]) -> int:
     if not missing:
         return 0
     _check_writable(options.results)
+    warn_of_changes(checkout(), "the checkout of explore-suite")
     engine = _engine(options, store, run_options)
     return Sweep(cells, engine, options.workers or len(cells)).run()
 

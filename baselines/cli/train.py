@@ -17,6 +17,7 @@ from explore_suite.cli.console import say
 from explore_suite.errors import UserError
 from explore_suite.installation import install_command
 from explore_suite.runs.protocol import RunLog
+from explore_suite.runs.provenance import checkout, warn_of_changes
 from explore_suite.runs.store import DEFAULT_STORE, ResultStore
 from explore_suite.tasks import lookup
 
@@ -48,6 +49,7 @@ def main(arguments: list[str]) -> int:
     )  # fmt: skip
     require_device(options.device, f"--device {options.device}")
     store = ResultStore(options.results)
+    warn_of_changes(checkout(), "the checkout of explore-suite")
     with Progress(spec, options.tensorboard) as progress:
         finished = train(spec, store, run_options, progress)
     path = store.path(spec.key, ".csv")
@@ -203,7 +205,10 @@ def _tensorboard(folder: Path) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise UserError(f"needs tensorboard: {install_command('tensorboard')}") from error
-    return SummaryWriter(str(folder))
+    try:
+        return SummaryWriter(str(folder))
+    except OSError as error:
+        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
 
 
 def _write_scalars(writer: Any, result: EpisodeResult) -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from analysis.cli import leaderboard
@@ -13,7 +14,7 @@ from analysis.leaderboard.entries import gather
 from analysis.submissions.schema import files_digest
 from analysis.submissions.validate import validate
 from explore_suite.errors import UserError
-from explore_suite.runs.format import Run
+from explore_suite.runs.format import Run, listed_traces
 from explore_suite.runs.store import ResultStore
 from tests.helpers import good_submission, synthetic
 
@@ -129,6 +130,22 @@ def test_rows_of_another_submission_are_refused_with_it(results):
 def accepted(results, agent):
     """Notes a submission as a maintainer does."""
     return validation.main([str(results / "submissions" / agent), "--accept"])
+
+
+def test_actions_of_another_submission_are_refused_whatever_the_rows_say(results):
+    submit(results, "other", luck=10, name="Other")
+    assert refused(results) == []
+    submissions, run = results / "submissions", "GridWorld-v0/seed-003"
+    copy = submissions / f"other/runs/external/other/{run}.traces.npz"
+    with np.load(submissions / f"my-method/runs/external/my-method/{run}.traces.npz") as held:
+        np.savez(copy, **held)  # other bytes, the same actions
+    listed = listed_traces(copy.name, copy.read_bytes())
+    good_submission.edit_header(copy.with_name("seed-003.json"), traces=listed)
+    good_submission.seal(submissions / "other")
+    assert refused(results) == [
+        f"my-method: on {GRID} an evaluation has the same actions as one of other",
+        f"other: on {GRID} an evaluation has the same actions as one of my-method",
+    ]
 
 
 def test_a_copy_does_not_take_its_original_off_the_page(results):

@@ -65,6 +65,29 @@ def test_numbers_are_those_made_by_hand(tmp_path):
     assert first.versions == {"mujoco": "0.0.0", "dm_control": "", "suite": ""}
 
 
+def test_ablations_and_longer_runs_are_shown_but_change_no_ranking(tmp_path):
+    ablations = ("sac_bbe.scale_10", "sac_bbe.scale_0.1")
+    methods = synthetic.cells(("sac", "sac_bbe"), synthetic.SUITE, 3)
+    alone = rows_of(tmp_path / "alone", methods)
+    found = rows_of(
+        tmp_path / "all",
+        [*methods, *synthetic.cells(ablations, synthetic.SUITE, 3),
+         *synthetic.cells(("sac.long",), ("FingerExplore",), 3, 300)],
+    )  # fmt: skip
+    ranks = {row.entry.label: row.rank for row in found if row.section.setting == ""}
+    assert ranks == {row.entry.label: row.rank for row in alone}
+    aside = {row.entry.label: row for row in found if row.section.setting == "unranked"}
+    assert aside.keys() == {*ablations, "sac.long"}
+    assert all(row.rank is None for row in aside.values())
+    assert aside["sac_bbe.scale_10"].rankable and aside["sac.long"].part == "FingerExplore"
+    assert aside["sac.long"].entry.name == "SAC, 300 episodes"
+
+
+def test_an_ablation_where_there_is_no_section_for_it_is_a_row_like_others(tmp_path):
+    (row,) = rows_of(tmp_path, synthetic.cells(("sac_deep.rows_512",), synthetic.HALLWAYS, 3))
+    assert row.section.group == "hallway"
+
+
 @pytest.mark.slow
 def test_classic_is_ranked_by_itself_and_has_a_gap(tmp_path):
     tasks = [*synthetic.SUITE, *synthetic.CLASSIC]

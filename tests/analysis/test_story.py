@@ -12,7 +12,7 @@ from analysis.leaderboard.html import BADGES
 from analysis.leaderboard.provenance import core_hours, provenance
 from analysis.leaderboard.rows import rows
 from analysis.leaderboard.story import compared, story
-from analysis.stats.methods import METHODS
+from analysis.stats.methods import NAMES
 from baselines import AGENTS
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import BENCHMARK, EXPLORE, ORIGINAL
@@ -64,6 +64,13 @@ def test_of_several_the_best_and_the_worst_at_exploring_are_named(tmp_path):
     assert "SAC+DEEP scores highest of 3 methods, 0.70 [0.70, 0.70], and SAC lowest, 0.10" in cost
     assert "they score 0.80 [0.80, 0.80] and 0.90 [0.90, 0.90]" in cost and "3 seeds" in cost
     assert "overlap" not in cost
+
+
+def test_ablations_are_not_among_the_methods_compared(tmp_path):
+    board = write(tmp_path, {"sac": (900, 100), "sac_deep": (800, 700), "sac.long": (950, 950)})
+    assert "SAC+DEEP scores highest of 2 methods" in told(board)[1]
+    (panel,) = scatter.panels(board)
+    assert [point.entry.label for point in panel.points] == ["sac", "sac_deep"]
 
 
 def test_intervals_that_overlap_are_reported(tmp_path):
@@ -126,7 +133,7 @@ def test_every_reference_agent_is_described_with_its_file():
 
 
 def test_variants_are_described_by_what_they_change():
-    for label in METHODS:
+    for label in NAMES:
         assert describe(label) is not None
         variant = label.partition(".")[2]
         assert not variant or describe(label).words.endswith(VARIANTS[variant])

@@ -130,6 +130,14 @@ def test_films_of_evaluations_are_numbered_like_their_rows(tmp_path):
     assert rows_of(store) == rows_of(plain)  # filming changes nothing
 
 
+@pytest.mark.slow
+def test_a_folder_that_tensorboard_cannot_have_is_named(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    options = ["--agent", "random", "--task", "GridWorld", "--results", str(tmp_path / "runs")]
+    assert main(["train", *options, "--tensorboard", str(tmp_path / "file")]) == 2
+    assert f"cannot write to {tmp_path / 'file'}" in capsys.readouterr().err
+
+
 def test_tensorboard_has_the_tags_people_know(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

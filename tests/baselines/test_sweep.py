@@ -1,5 +1,6 @@
 """Sweeps: what is missing is run, what fails is named, nothing is run twice."""
 
+import importlib
 import signal
 import subprocess
 import sys
@@ -108,6 +109,23 @@ def test_a_sweep_runs_what_is_missing_and_only_that(tmp_path):
     assert runs[0].rows != runs[1].rows
     again = sweep(*FAST, "--results", str(tmp_path))
     assert "3 finished, 0 to do" in again.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dirty", [True, False, None])
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_uncommitted_code_is_reported_when_training_begins(
+    command, dirty, tmp_path, monkeypatch, caplog
+):
+    def checkout():
+        return {"commit": "0" * 40, "dirty": dirty}
+
+    monkeypatch.setattr(importlib.import_module(f"baselines.cli.{command}"), "checkout", checkout)
+    flags = FAST if command == "sweep" else ["--agent", "random", "--task", "GridWorld",
+                                             "--episodes", "1"]  # fmt: skip
+    assert main([command, *flags, "--results", str(tmp_path)]) == 0
+    told = caplog.text.count("the checkout of explore-suite has uncommitted changes: commit them")
+    assert told == bool(dirty)
 
 
 @pytest.mark.slow

@@ -52,6 +52,7 @@ def paper_cells(seeds: int = 5) -> list[Cell]:
     """Runs for every figure: the suite, both hallways, the grid world, classic and other tasks."""
     return [
         *cells((*AGENTS, "sac_oac"), SUITE, seeds),
+        *cells(("sac.long", "sac_deep.long"), ("FingerTurnHard", "WalkerExplore"), seeds, 300),
         *cells(("sac", "sac_deep"), HALLWAYS[:1], seeds, 300),
         *cells(("sac", "sac_deep"), HALLWAYS[1:], seeds, 100),
         *cells(GRID_AGENTS, ("GridWorld",), seeds, 320),
