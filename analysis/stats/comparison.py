@@ -20,6 +20,7 @@ from explore_suite.tasks import CLASSIC_PAIRS, CONTROL_PAIRS, TASKS
 
 # What is said before "original" and "explore", and the pairs of tasks.
 _PAIRS = {"": CONTROL_PAIRS, "classic ": CLASSIC_PAIRS}
+_ENOUGH_SEEDS = 5  # a bootstrap interval of fewer is too narrow: of 3 it covers about 75 %
 TOLERANCE = 0.1  # of normalised scores: smaller differences count as equal
 
 
@@ -122,6 +123,8 @@ def _sentence(
     if found.seeds < MIN_SEEDS:
         return f"Too few seeds to say ({number} in normalised score {where})."
     number = f"{number} [{found.low:+.2f}, {found.high:+.2f}] in normalised score {where}"
+    if found.seeds < _ENOUGH_SEEDS:
+        number = f"as far as {found.seeds} seeds tell, {number}"
     if -TOLERANCE < found.low and found.high < TOLERANCE:
         return f"{decided[2]}, {number}."
     if found.low > 0:

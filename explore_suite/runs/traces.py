@@ -159,8 +159,6 @@ def replay(header: Header, rows: list[EpisodeRow], content: bytes) -> list[str]:
     written = {row.episode: row for row in rows if row.phase == "eval"}
     if len(rows) != 2 * header.episodes or written.keys() != set(range(1, header.episodes + 1)):
         return [f"the rows are not those of {header.episodes} episodes"]
-    if header.seed < 0:
-        return [f"the header's seed {header.seed} is negative"]
     expected = traced_episodes(spec, header.episodes)
     with gymnasium.make(spec.id) as env:
         episodes, seeds, actions = read_traces(content, spec, len(expected), _steps(env))

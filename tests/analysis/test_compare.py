@@ -37,10 +37,10 @@ def test_differences_and_improvement_by_hand():
 
 
 def test_the_two_questions_are_answered_with_their_numbers():
+    good, equal, poor = ([level + 10 * seed for seed in range(5)] for level in (800, 500, 100))
     levels = {
-        "mine": {task: [800, 810, 820] for task in EXPLORE}
-        | {t: [500, 510, 520] for t in ORIGINAL},
-        "sac": {task: [100, 110, 120] for task in EXPLORE} | {t: [500, 510, 520] for t in ORIGINAL},
+        "mine": dict.fromkeys(EXPLORE, good) | dict.fromkeys(ORIGINAL, equal),
+        "sac": dict.fromkeys(EXPLORE, poor) | dict.fromkeys(ORIGINAL, equal),
     }
     found = results(levels)
     explores, costs = answers(found, "mine", "sac", [*EXPLORE, *ORIGINAL])
@@ -66,6 +66,12 @@ def test_classic_pairs_answer_by_themselves_and_change_no_other_answer():
     assert "on 3 classic original tasks" in every[3].sentence
     (one,) = answers(found, "mine", "sac", ["CheetahRun"])
     assert one.sentence.startswith("Too few seeds to say (+0.00 in normalised score on 1 classic")
+
+
+def test_an_answer_of_few_seeds_says_so():
+    found = results({"a": {"WalkerExplore": [900] * 3}, "b": {"WalkerExplore": [100, 110, 120]}})
+    (answer,) = answers(found, "a", "b", ["WalkerExplore"])
+    assert answer.sentence.startswith("Yes, as far as 3 seeds tell, +0.8")
 
 
 def test_too_few_seeds_decide_nothing():

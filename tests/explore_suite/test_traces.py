@@ -322,7 +322,7 @@ def test_a_strange_seed_or_csv_is_one_line(run, capsys):
     header = read_header(run.with_suffix(".json"))
     run.with_suffix(".json").write_text(dump_header(replace(header, seed=-1)))
     code, line = replayed(run, capsys)
-    assert code == 1 and "the header's seed -1 is negative" in line
+    assert code == 1 and "seed is out of range" in line
     run.unlink()
     run.mkdir()
     code, line = replayed(run, capsys)
