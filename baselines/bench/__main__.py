@@ -31,7 +31,8 @@ _ONE_THREAD = {
 _SAC_AGENTS = {"sac": 4.5, "sac_bbe": 5.5, "sac_2q": 8.0, "sac_deep": 9.0}  # minutes allowed
 # Processor time of an episode in units of SAC's: what every further method may cost.
 _COSTS = {"sac_noise.pink": 1.1, "sac_noise.zeta": 1.1, "sac_oac": 1.2, "sac_maxinfo": 2.5,
-          "sac_bbe.hash": 1.2, "sac_deep.hash": 2.5}  # fmt: skip
+          "sac_bbe.hash": 1.2, "sac_deep.hash": 2.5,
+          "sac_bbe.rnd": 1.7, "sac_deep.rnd": 2.7}  # fmt: skip
 _UPSTREAM = {
     "BallInCupCatch": ("ball_in_cup", "catch"),
     "ReacherHard": ("reacher", "hard"),
