@@ -46,7 +46,7 @@ def _extent(board: Board) -> str:
     where += f" and {formatting.count(others, 'other task')}" if others else ""
     runs, methods = (
         formatting.count(len(board.runs), "run"),
-        formatting.count(len(board.entries), "method"),
+        formatting.count(sum(entry.is_method for entry in board.entries.values()), "method"),
     )
     return f"{_ASKS}; this page shows {runs} of {methods}, on {where}."
 
