@@ -217,7 +217,7 @@ def figures() -> str:
             source = f"{function.__module__}.{function.__name__}"
             parts.append(
                 f"## {name.replace('_', ' ').capitalize()}\n\n{said}\n\n"
-                f"![{said}](../results/figures/{name}.svg){{ .figure }}\n\n"
+                f"![{said}](../results/figures/{name}.svg)\n\n"
                 f"Drawn by `{source}`.\n"
             )
         else:
