@@ -1,5 +1,6 @@
 """The runs in results/: as sound as a stranger's must be, and of the presets' present settings."""
 
+import functools
 import subprocess
 from pathlib import Path
 
@@ -14,10 +15,15 @@ from analysis.stats import stores
 from analysis.stats.results import NotEnoughRuns, Results
 from analysis.submissions import check_headers, check_rows
 from analysis.submissions.validate import validate
-from baselines.settings import as_json, resolve, settings_of
+from baselines.settings import as_json, budget, resolve, settings_of
 from explore_suite.tasks import lookup
 
 ROOT = Path(__file__).parents[2]
+
+
+def git(*words: str) -> list[str]:
+    listed = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.split()
 
 
 def committed_files(folder: str) -> list[str]:
@@ -25,9 +31,15 @@ def committed_files(folder: str) -> list[str]:
     if not (ROOT / ".git").exists():  # an unpacked archive holds committed files alone
         found = (ROOT / folder).rglob("*")
         return sorted(str(path.relative_to(ROOT)) for path in found if path.is_file())
-    command = ["git", "ls-files", folder]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return listed.stdout.splitlines()
+    return git("ls-files", folder)
+
+
+@functools.cache
+def history() -> set[str] | None:
+    """The commits that led to this one; None in an unpacked archive or a shallow clone."""
+    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") == ["true"]:
+        return None
+    return set(git("rev-list", "HEAD"))
 
 
 HEADERS = [
@@ -50,6 +62,10 @@ def test_a_committed_run_is_sound_and_of_todays_settings(path):
     assert check_rows.check_rows(rows, spec, header.episodes)[1] == []
     today = resolve(header.preset, header.agent, header.task)
     assert settings_of(header) == as_json(today), "settings that were added later have defaults"
+    assert header.episodes == budget(header.preset, header.agent, header.task), "as long as all"
+    assert header.code["dirty"] is False
+    assert history() is None or header.code["commit"] in history()
+    assert header.traces and (ROOT / path).with_name(header.traces["file"]).exists()
 
 
 @pytest.mark.parametrize("name", SUBMISSIONS)
