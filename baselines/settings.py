@@ -184,7 +184,8 @@ def as_json(config: Any) -> dict[str, Any]:
 # Largest values accepted from a header, which may be untrusted; 10^9 for all other fields.
 _LARGEST = {"hidden": 8192, "layers": 16, "features": 8192, "batch_size": 65536,
             "updates_per_step": 1000, "candidates": 65536, "update_candidates": 65536,
-            "behaviour_candidates": 65536, "max_rows": 2**22, "replay_capacity": 10**8}  # fmt: skip
+            "behaviour_candidates": 65536, "max_rows": 2**22, "max_hashes": 2**22,
+            "replay_capacity": 10**8, "heads": 1024, "noise_length": 10**6}  # fmt: skip
 
 
 def _from_dict(config_class: Any, values: Any, where: str) -> Any:

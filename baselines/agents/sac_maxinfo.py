@@ -6,10 +6,11 @@ less information than a slowly following copy of itself, the reference policy.
 
 Different from Sukhija et al.: the ensemble is five linear heads on one trunk instead of five
 networks, which costs less; its inputs are scaled by the task's typical range, not by running
-moments; it learns between critics and actor instead of after both; and the statistics that
-normalise the gain are those up to the previous update. As in their work, the gain is computed on
-the batch of the update with the policy's current actions and never stored; and the model has the
-sizes, the learning rate and the batches of SAC's networks.
+moments; it learns between critics and actor instead of after both; the statistics that normalise
+the gain are those up to the previous update; standard deviations are kept above 1e-6 instead of
+1e-3; and the networks' activations are ReLU, as SAC's, instead of SiLU. As in their work, the gain
+is computed on the batch of the update with the policy's current actions and never stored; and the
+model has the sizes, the learning rate and the batches of SAC's networks.
 """
 
 import math

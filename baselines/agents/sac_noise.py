@@ -6,10 +6,12 @@ normal, but the steps of an episode depend on each other. Evaluation and updates
 
 - pink: Eberhard et al. (2023), "Pink Noise Is All You Need": each action dimension gets a Gaussian
   sequence whose power falls as 1/frequency, by the method of Timmer and Koenig (1995). Different
-  from Eberhard et al.: the variance is exactly 1 with the zero frequency included, which their
-  generator leaves out; and the sequence has a fixed length, not the episode's.
+  from Eberhard et al.: the variance is exactly 1, while that of their generator, which leaves the
+  zero frequency out of its normalisation, is 1.07 in 1000 steps; and every episode begins a new
+  sequence, also after one that was shorter than a sequence.
 - zeta: one draw is held for a random number of steps, as in FlashSAC (2026); the continuous form of
-  ez-greedy (Dabney et al., 2021). All action dimensions are held together.
+  ez-greedy (Dabney et al., 2021). All action dimensions are held together. Different from FlashSAC:
+  no hold outlasts an episode.
 - white: SAC itself, bit for bit.
 """
 
@@ -26,8 +28,9 @@ from explore_suite.errors import SettingError
 
 _PINK = 1.0  # exponent of the power spectrum; Eberhard et al.
 _LONGEST_HOLD = 16  # steps; FlashSAC
-# P(steps <= k) for k = 1 .. 15 of the zeta distribution with exponent 2, as in ez-greedy.
-_HOLD_CHANCES = np.cumsum(np.arange(1.0, _LONGEST_HOLD) ** -2) / (np.pi**2 / 6)
+# P(steps <= k) for k = 1 .. 16, of the truncated zeta distribution with exponent 2; FlashSAC.
+_HOLD_CHANCES = np.cumsum(np.arange(1.0, _LONGEST_HOLD + 1) ** -2)
+_HOLD_CHANCES /= _HOLD_CHANCES[-1]
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,6 @@ def coloured_noise(normals: np.ndarray, n: int, exponent: float) -> np.ndarray:
 def hold_time(uniform: float) -> int:
     """Number of steps for which a draw is held, given a uniform number in [0, 1).
 
-    P(steps = k) = k^-2 / zeta(2) for k < 16; the remaining probability is that of 16 steps.
+    P(steps = k) is proportional to k^-2 for k = 1 .. 16: the zeta distribution, truncated.
     """
     return 1 + int(np.searchsorted(_HOLD_CHANCES, uniform, side="right"))

@@ -1,10 +1,12 @@
 """Random network distillation (Burda et al., 2018): the bonus is a prediction error.
 
 A predictor learns the outputs of a fixed random network at visited observations; its error is large
-where it has not been trained. Different from Burda et al.: observations are vectors scaled by the
+where it has not been trained. Different from Burda et al.: the bonus of a step is that of the
+observation it starts from, not of the one it leads to; observations are vectors scaled by the
 task's typical range, not images whitened by running moments; the error is divided by its own
 running standard deviation, not by that of a discounted return; the bonus is capped at 1 like all
-bonuses. It learns by ordinary autograd: a bonus needs no hand-written gradients.
+bonuses; and BBE adds it to the reward of one critic, where theirs has a value of its own. It learns
+by ordinary autograd: a bonus needs no hand-written gradients.
 """
 
 import math
@@ -13,7 +15,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -92,7 +93,7 @@ class RND:
     @torch.no_grad()
     def _errors(self, obs: Any) -> Tensor:
         """(..., O) -> (B,): mean squared prediction errors."""
-        rows = torch.as_tensor(np.asarray(obs), dtype=torch.float32, device=self._scale.low.device)
+        rows = torch.as_tensor(obs, dtype=torch.float32, device=self._scale.low.device)
         rows = self._scale(rows.reshape(-1, len(self._scale.low)))
         return (self._predictor(rows) - self._random(rows)).square().mean(1)
 

@@ -7,20 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from baselines import AGENTS
 from baselines.agent import Transition
 from baselines.runner import Trainer, evaluate, run
 from baselines.settings import build
 from baselines.training import checkpoint
 from explore_suite.tasks import lookup
-from tests.helpers.small_agents import config, episodes, small, task_of
+from tests.helpers.small_agents import EVERY, config, episodes, small, task_of
 from tests.helpers.watched_env import WatchedEnv
 
-VARIED = ("sac_bbe.rnd", "sac_deep.rnd", "sac_bbe.hash", "sac_deep.hash", "sac_noise.pink",
-          "sac_noise.zeta")  # fmt: skip
 
-
-@pytest.fixture(params=[*AGENTS, *VARIED])
+@pytest.fixture(params=EVERY)
 def name(request):
     return request.param
 

@@ -66,6 +66,7 @@ def test_bonuses_and_trust_lie_between_0_and_1(kind):
     obs, action = rows(kind, 20, seed=1)
     for steps in (0, 60):
         visits = history(bonus, kind, steps)
+        visits += [bonus.visit(obs[0].numpy(), action[0].numpy()) for _ in range(steps // 6)]
         parts = [bonus.paired(obs, action), bonus.grid(obs, action), bonus.trust(obs, action)]
         for values in [torch.tensor(visits), *parts]:
             assert torch.isfinite(values).all() and (values >= 0).all() and (values <= 1).all()
@@ -168,6 +169,23 @@ def test_rnd_by_hand():
         assert bonus.visit(o.numpy(), a.numpy()) == pytest.approx(expected, rel=1e-4)
     expected = np.minimum(1, errors / errors.std())
     assert bonus.paired(obs, action).numpy() == pytest.approx(expected, rel=1e-4)
+
+
+class OnGPU(torch.Tensor):
+    """A tensor without a NumPy view."""
+
+    def __array__(self, *_):
+        raise TypeError("can't convert cuda tensor to numpy")
+
+
+def test_rnd_takes_observations_of_a_gpu_as_they_are():
+    bonus = RND(BOX, RNDConfig(hidden=8, features=4), seed=3)
+    obs, action = rows("rnd", 12)
+    for o, a in zip(obs, action, strict=True):
+        bonus.visit(o.numpy(), a.numpy())
+    there = obs.as_subclass(OnGPU)
+    assert torch.equal(bonus.paired(there, action), bonus.paired(obs, action))
+    assert torch.equal(bonus.grid(there, action), bonus.grid(obs, action))
 
 
 def test_rnd_learns_by_the_gradient_of_the_mean_squared_error():

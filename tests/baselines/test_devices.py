@@ -5,17 +5,16 @@ import numpy as np
 import pytest
 import torch
 
-from baselines import AGENTS
 from baselines.nn.networks import MLP, Adam
 from baselines.runner import evaluate, train_episode
 from baselines.settings import build
 from baselines.training import checkpoint
 from explore_suite.tasks import lookup
 from tests.helpers.pretend_cuda import PretendTensor, pretend_cuda
-from tests.helpers.small_agents import HORIZON, small, task_of
+from tests.helpers.small_agents import EVERY, HORIZON, small, task_of
 from tests.helpers.watched_env import WatchedEnv
 
-LEARNERS = [name for name in AGENTS if name != "random"]  # which draws from NumPy alone
+LEARNERS = [name for name in EVERY if name != "random"]  # which draws from NumPy alone
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def trace(agent, name, episodes=3, steps=HORIZON):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_an_agent_on_a_gpu_does_what_it_does_on_the_cpu(name, monkeypatch):
     expected = trace(small(name), name)
     with pretend_cuda(monkeypatch):
@@ -48,7 +47,7 @@ def test_an_agent_on_a_gpu_does_what_it_does_on_the_cpu(name, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_checkpoint_of_a_gpu_goes_on_there(name, cuda, tmp_path):
     agent, path = on_gpu(name), tmp_path / "state.safetensors"
     trace(agent, name, episodes=1, steps=25)

@@ -11,6 +11,7 @@ from baselines.agents.sac import SAC, SACConfig
 from baselines.agents.sac_maxinfo import ForwardModel, Moments, SACMaxInfo, SACMaxInfoConfig
 from baselines.nn.networks import MLP
 from baselines.nn.replay import Batch
+from tests.helpers.generators import generator
 from tests.helpers.small_agents import episodes, small
 
 BOUNDS = Bounds(np.array([-2.0, 0]), np.array([2.0, 1]), np.array([-1.0, -3]), np.array([1.0, 3]))
@@ -65,6 +66,15 @@ def test_the_model_learns_steps_and_its_heads_come_to_agree_there():
     assert ensemble.gain(batch.obs, batch.action).mean() < before - 3
 
 
+def test_the_outcome_of_a_step_is_the_change_and_the_reward():
+    """In units of the box: its halves are 2 and 0.5."""
+    ensemble, batch = model(), rows(64)
+    ensemble.update(batch)
+    change = (batch.next_obs - batch.obs).mean(0) / torch.tensor([2, 0.5])
+    expected = torch.cat((change, batch.reward.mean(0, keepdim=True)))
+    torch.testing.assert_close(ensemble.state_dict()["steps"]["mean"], expected)
+
+
 def test_moments_are_those_of_all_rows():
     moments, data = Moments(2, "cpu"), torch.randn(100, 2, generator=torch.Generator())
     for part in data.split([10, 60, 30]):
@@ -84,16 +94,18 @@ def trained(**settings) -> SACMaxInfo:
 
 def test_critics_are_given_the_gain_of_the_next_step(monkeypatch):
     agent, given = trained(), []
-    update = agent.critic.update
-    monkeypatch.setattr(
-        agent.critic, "update", lambda b, *rest: given.append(b) or update(b, *rest)
-    )
+    for part in (agent.critic, agent.model):
+        update = part.update
+        monkeypatch.setattr(
+            part, "update", lambda b, *rest, update=update: given.append(b) or update(b, *rest)
+        )
     batch = agent.replay.sample(16)._replace(terminated=torch.arange(16) % 2.0)
     action = torch.zeros(16, 2)
     gain = (agent.model.gain(batch.next_obs, action) - 2) / 0.5
     agent.update_critics(batch, action, torch.zeros(16), agent.log_alpha.exp())
     expected = batch.reward + 0.99 * (1 - batch.terminated) * 3 * gain
     torch.testing.assert_close(given[0].reward, expected)
+    assert given[1] is batch, "the model learns the reward itself"
 
 
 def test_the_actor_climbs_value_and_gain():
@@ -121,6 +133,22 @@ def test_the_weight_falls_if_the_policy_gains_more_than_the_reference(curious):
     assert float(agent.log_weight) == pytest.approx(step, rel=1e-3)
 
 
+def test_gains_are_measured_by_those_of_policy_and_reference():
+    """The running mean and deviation of both, and the weight's numbers in these units."""
+    agent, obs = small("sac_maxinfo"), rows(64).obs
+    torch.testing.assert_close(agent.reference.net.params, agent.actor.net.params)
+    rng = generator(agent.state_dict()["reference_rng"])
+    draw = agent.actor.draw(obs, torch.Generator().manual_seed(0))
+    actions = torch.cat((draw.action, agent.reference.draw(obs, rng).action))
+    gains = agent.model.gain(torch.cat((obs, obs)), actions)
+    info = agent.update_actor(obs, draw, agent.log_alpha.exp())
+    torch.testing.assert_close(agent.gains.mean, gains.mean(0, keepdim=True))
+    torch.testing.assert_close(agent.gains.std, gains.std(0, correction=0, keepdim=True))
+    own = (gains[:64].mean() - gains.mean()) / gains.std(correction=0)
+    assert float(info["gain"]) == pytest.approx(float(own), rel=1e-3)
+    assert float(info["reference_gain"]) == pytest.approx(-float(own), rel=1e-3)
+
+
 def test_the_reference_follows_as_the_targets_do():
     agent = trained()
     before = agent.reference.net.params.clone()
@@ -139,6 +167,7 @@ def preferred(agent, side: float) -> float:
     return float(agent.act(obs, explore=False)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_it_turns_to_the_side_that_it_has_not_seen(side):
     values = {"hidden": 32, "batch_size": 64, "learning_rate": 3e-3, "warmup_steps": 0,

@@ -41,12 +41,13 @@ def test_the_spectrum_of_drawn_pink_noise_falls_with_slope_minus_one():
     assert slope == pytest.approx(-1, abs=0.01)
 
 
-def test_hold_times_follow_the_zeta_distribution_up_to_the_cap():
+def test_hold_times_follow_the_zeta_distribution_truncated_at_16():
+    """As in FlashSAC: 16 steps do not take the probability of all that are longer."""
     times = np.array([hold_time(u) for u in (np.arange(200_000) + 0.5) / 200_000])
-    zeta = sum(k**-2.0 for k in range(1, 1_000_000))
-    for k in range(1, 16):
-        assert np.mean(times == k) == pytest.approx(k**-2 / zeta, abs=2e-5)
-    assert times.max() == 16
+    total = sum(k**-2.0 for k in range(1, 17))
+    for k in range(1, 17):
+        assert np.mean(times == k) == pytest.approx(k**-2 / total, abs=2e-5)
+    assert times.max() == hold_time(np.nextafter(1.0, 0.0)) == 16 and hold_time(0.0) == 1
 
 
 def test_white_noise_is_sac_bit_for_bit():
@@ -94,7 +95,7 @@ def test_zeta_noise_is_held_and_then_drawn_again():
     changes = np.flatnonzero(np.any(np.diff(noise, axis=0) != 0, axis=1))
     held = np.diff(changes)
     assert held.min() == 1 and 8 < held.max() <= 16
-    assert np.mean(held == 1) == pytest.approx(6 / np.pi**2, abs=0.1)
+    assert np.mean(held == 1) == pytest.approx(0.631, abs=0.1)  # 1 / (1 + 1/4 + ... + 1/256)
     both = np.all(np.diff(noise, axis=0)[changes] != 0, axis=1)
     assert both.all()  # all dimensions together
 
@@ -107,10 +108,11 @@ def test_a_copy_made_in_mid_episode_has_the_same_noise_ahead(name):
     np.testing.assert_array_equal(noise_of(agent, 40), noise_of(resumed, 40))
 
 
+@pytest.mark.slow
 def test_correlated_noise_carries_farther():
     """A walk whose steps are the actions: root mean square distance after 100 steps.
 
-    White noise goes sqrt(100) STD. A hold of h steps makes that sqrt(E[h^2] / E[h]) = 2.7 times as
+    White noise goes sqrt(100) STD. A hold of h steps makes that sqrt(E[h^2] / E[h]) = 2.2 times as
     far, a little less as the last hold is cut off; pink noise adds up over the whole episode.
     """
     distance = {}
@@ -120,7 +122,7 @@ def test_correlated_noise_carries_farther():
         distance[kind] = np.sqrt(np.mean(np.square(ends)))
     white = distance["sac_noise"]
     assert white == pytest.approx(10, rel=0.15)
-    assert distance["sac_noise.zeta"] / white == pytest.approx(2.6, abs=0.5)
+    assert distance["sac_noise.zeta"] / white == pytest.approx(2.15, abs=0.3)
     assert distance["sac_noise.pink"] / white > 5
 
 

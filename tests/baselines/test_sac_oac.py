@@ -50,6 +50,9 @@ def test_no_other_step_of_that_length_climbs_farther():
 
 def test_the_behaviour_is_the_policys_draw_around_the_moved_mean():
     agent, twin = learner(kl_bound=0.02), learner(kl_bound=0.02)
+    for one in (agent, twin):  # a mean at which tanh is steeper for one action than for the other
+        _, biases = one.actor.net.layers(one.actor.net.params)
+        biases[-1][0, :2, 0] = torch.tensor([1.2, -0.1])
     mean, std = twin.actor.moments(OBS)
     at = torch.tensor(mean, requires_grad=True)
     q1, q2 = twin.critic.net.forward(torch.cat((torch.tensor(OBS), at.tanh()))[None])[0][:, 0, 0]

@@ -17,6 +17,9 @@ from torch.utils._pytree import tree_flatten, tree_map
 CUDA = torch.device("cuda")
 _TO_HOST = {torch.Tensor.cpu, torch.Tensor.tolist, torch.Tensor.item, torch.Tensor.__float__,
             torch.Tensor.__int__, torch.Tensor.__bool__, torch.Tensor.__len__}  # fmt: skip
+# About the tensor itself, which an alias without the pretence would not pass on.
+_OF_ITSELF = {torch.Tensor.requires_grad_, torch.Tensor.is_leaf.__get__,
+              torch.Tensor.grad.__get__, torch.Tensor.grad.__set__}  # fmt: skip
 _host_generator = torch.Generator
 _STATE_BYTES = 16  # of a GPU's generator: its seed and how far it is
 
@@ -34,6 +37,9 @@ class PretendTensor(torch.Tensor):
             return CUDA
         leaves, _ = tree_flatten((args, kwargs))
         _refuse_mixtures(name, leaves)
+        if function in _OF_ITSELF:
+            with torch._C.DisableTorchFunctionSubclass():
+                return _pretend(function(*args, **kwargs))
         plain_args, plain_kwargs = tree_map(_plain, (args, kwargs))
         goes_home = function in _TO_HOST or _asks_for(leaves, "cpu")
         with torch._C.DisableTorchFunctionSubclass():
@@ -55,7 +61,8 @@ class _Factories(TorchFunctionMode):
         handled = function is not torch.as_tensor and any(
             isinstance(leaf, PretendTensor) for leaf in leaves
         )
-        if handled or function is torch.device or not _asks_for(leaves, "cuda"):
+        names_device = getattr(function, "__name__", "") in ("device", "_parse_to")
+        if handled or names_device or not _asks_for(leaves, "cuda"):
             return function(*args, **kwargs)
         generator = kwargs.get("generator")
         if generator is not None and not isinstance(generator, PretendGenerator):
@@ -93,8 +100,13 @@ def pretend_cuda(monkeypatch) -> Iterator[None]:
         return PretendGenerator() if torch.device(device).type == "cuda" else _host_generator()
 
     monkeypatch.setattr(torch, "Generator", generator)
-    with _Factories():
-        yield
+    # Module.to() makes new parameters instead of changing the data of the host's.
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    try:
+        with _Factories():
+            yield
+    finally:
+        torch.__future__.set_overwrite_module_params_on_conversion(False)
 
 
 def _plain(value: Any) -> Any:
@@ -106,7 +118,9 @@ def _plain(value: Any) -> Any:
 
 
 def _pretend(value: Any) -> Any:
-    return value.as_subclass(PretendTensor) if isinstance(value, torch.Tensor) else value
+    if isinstance(value, PretendTensor) or not isinstance(value, torch.Tensor):
+        return value
+    return value.as_subclass(PretendTensor)
 
 
 def _asks_for(leaves: list[Any], kind: str) -> bool:
@@ -119,7 +133,14 @@ def _asks_for(leaves: list[Any], kind: str) -> bool:
 
 def _refuse_mixtures(name: str, leaves: list[Any]) -> None:
     """A tensor of the host may only be copied to the device, or be a single number."""
-    if name in ("copy_", "__setitem__", "set_", "to", "type_as"):
+    if name in (
+        "copy_",
+        "__setitem__",
+        "set_",
+        "to",
+        "type_as",
+        "_has_compatible_shallow_copy_type",
+    ):
         return
     for leaf in leaves:
         if isinstance(leaf, torch.Tensor) and not isinstance(leaf, PretendTensor) and leaf.ndim:

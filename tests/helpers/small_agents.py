@@ -2,6 +2,7 @@
 
 import gymnasium
 
+from baselines import AGENTS
 from baselines.runner import train_episode
 from baselines.settings import build, can_act, resolve
 from explore_suite.runs.seeds import episode_seed
@@ -15,6 +16,9 @@ SMALL_EXPLORER = {
     "explorer.behaviour_candidates": 4, "explorer.start_after": 20,
 }  # fmt: skip
 HORIZON = 60
+# Every algorithm, and variants that have parts of their own.
+EVERY = (*AGENTS, "sac_bbe.rnd", "sac_deep.rnd", "sac_bbe.hash", "sac_deep.hash",
+         "sac_noise.pink", "sac_noise.zeta")  # fmt: skip
 
 
 def task_of(name):
