@@ -25,6 +25,23 @@ from explore_suite.tasks import CLASSIC, CONTROL, EXPLORE, GRID, HALLWAYS, ORIGI
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"
 _SEEDS = 5  # the fewest of a submission
+# Titles of the figures whose file names do not read well.
+_FIGURE_TITLES = {
+    "after_100_episodes": "Scores after 100 episodes",
+    "two_q": "SAC 2Q, with separate critics for reward and bonus",
+    "hallway": "Hallways",
+    "classic": "Learning curves, classic tasks",
+    "cost_of_exploring_classic": "Cost of exploring, classic tasks",
+    "other_tasks": "Tasks outside of the benchmark",
+    "grid_learning": "Grid world: learning from scratch",
+    "grid_warm_start": "Grid world: warm start",
+    "grid_pure_exploration": "Grid world: exploration only",
+    "grid_states": "Grid world: maps of visits, bonuses and values",
+    "suite_sample_efficiency": "Sample efficiency on all tasks",
+    "suite_profiles": "Performance profiles",
+    "suite_aggregates": "Aggregate scores",
+    "suite_improvement": "Probability of improvement",
+}
 _GROUPS = {"control": CONTROL, "hallway": HALLWAYS, "grid": GRID, "classic": CLASSIC}
 
 
@@ -213,10 +230,11 @@ def figures() -> str:
     for name, function in FIGURES.items():
         said = " ".join((inspect.getdoc(function) or "").split())
         path = ROOT / "results" / "figures" / f"{name}.svg"
+        title = _FIGURE_TITLES.get(name, name.replace("_", " ").capitalize())
         if path.exists():
             source = f"{function.__module__}.{function.__name__}"
             parts.append(
-                f"## {name.replace('_', ' ').capitalize()}\n\n{said}\n\n"
+                f"## {title}\n\n{said}\n\n"
                 f"![{said}](../results/figures/{name}.svg)\n\n"
                 f"Drawn by `{source}`.\n"
             )

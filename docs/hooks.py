@@ -19,7 +19,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from pymdownx.slugs import slugify
-from task_pages import task_page
+from task_pages import curves, task_page
 
 from explore_suite import TASKS
 
@@ -70,6 +70,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made |= {page: (ROOT / source).read_text() for source, page in WHOLE.items()}
     made["leaderboard_page.html"] = leaderboard_page()
     made |= {f"figures/{path.name}": path.read_bytes() for path in (ROOT / _FIGURES).glob("*.svg")}
+    for spec in TASKS.values():
+        made |= {f"figures/{name}": drawn for name, drawn in curves(spec).items()}
     for path, content in made.items():
         files.append(File.generated(config, path, content=content))
     return files

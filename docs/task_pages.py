@@ -4,11 +4,15 @@ import html
 import importlib
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from fragments import leaderboard_page, leaderboard_rows, table
+from fragments import board, leaderboard_rows, table
+from matplotlib.figure import Figure
 
+from analysis.figures import control, render, style
 from analysis.leaderboard.markdown import plain
+from analysis.leaderboard.rows import Row, Section
 from analysis.stats import formatting
 from explore_suite.cli.list import best
 from explore_suite.tasks import BENCHMARK, TaskSpec
@@ -138,12 +142,8 @@ def _coverage(spec: TaskSpec) -> str:
 def _results(spec: TaskSpec) -> str:
     """Who has scores on the task, best first in each section of the leaderboard."""
     parts = []
-    for section in dict.fromkeys(row.section for row in leaderboard_rows()):
-        found = [
-            (row, row.by_task[spec.name])
-            for row in leaderboard_rows()
-            if row.section == section and spec.name in row.by_task and row.by_task[spec.name].runs
-        ]
+    for section, members in _sections(spec):
+        found = [(row, row.by_task[spec.name]) for row in members]
         found.sort(key=lambda pair: -(formatting.score(pair[1].score, spec.name).sort or 0))
         lines = [
             [
@@ -153,12 +153,11 @@ def _results(spec: TaskSpec) -> str:
             ]
             for row, numbers in found
         ]  # fmt: skip
-        if lines:
-            parts.append(f"{section.title}:")
-            parts.append(table(["method", "label", "preset", "score", "seeds", "coverage"], lines))
-            chart = f"chart-{spec.name}-{section.setting}"
-            if f'id="{chart}"' in leaderboard_page():
-                parts.append(f"[Learning curves](../leaderboard_page.html#{chart})")
+        parts.append(f"{section.title}:")
+        parts.append(table(["method", "label", "preset", "score", "seeds", "coverage"], lines))
+        parts.append(f"![Learning curves on {spec.name}](../figures/{_file(spec, section)})")
+        chart = f"chart-{spec.name}-{section.setting}"
+        parts.append(f"[Coverage and single seeds](../leaderboard_page.html#{chart})")
     if not parts:
         return "No runs yet."
     told = (
@@ -166,6 +165,34 @@ def _results(spec: TaskSpec) -> str:
         "where there are three or more."
     )
     return "\n\n".join([told, *parts])
+
+
+def curves(spec: TaskSpec) -> dict[str, bytes]:
+    """By file name: the learning curves on the task, one figure per section of the leaderboard."""
+    return {
+        _file(spec, section): render(lambda rows=rows: _curves(spec, rows))["svg"]
+        for section, rows in _sections(spec)
+    }
+
+
+def _sections(spec: TaskSpec) -> Iterator[tuple[Section, list[Row]]]:
+    """Each section of the leaderboard with runs on the task, and its rows that have some."""
+    for section in dict.fromkeys(row.section for row in leaderboard_rows()):
+        if spec.name in section.tasks:
+            rows = [row for row in leaderboard_rows() if row.section == section]
+            if begun := [row for row in rows if row.by_task[spec.name].runs]:
+                yield section, begun
+
+
+def _file(spec: TaskSpec, section: Section) -> str:
+    return f"curves_{spec.name}{section.setting and '_'}{section.setting}.svg"
+
+
+def _curves(spec: TaskSpec, rows: list[Row]) -> Figure:
+    methods = [row.entry.label for row in rows]
+    figure, panels = style.page(1, 1, height=2.2 + 0.1 * len(methods))
+    control.draw_curves(figure, panels, board().results, methods, [spec.name], [""])
+    return figure
 
 
 def _written(found: formatting.Written) -> str:

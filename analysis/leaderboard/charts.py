@@ -39,10 +39,12 @@ def charts(board: Board, rows: Sequence[Row]) -> dict[str, Any]:
                 for row, place in zip(begun, places, strict=True)
             ]  # fmt: skip
             if lines:
-                _log.info("  curves of %s (%s)", spec.name, section.title)
+                where = "" if section.title == spec.name else f" ({section.title})"
+                _log.info("  curves of %s%s", spec.name, where)
                 found[f"chart-{spec.name}-{section.setting}"] = {
                     "best": spec.best_return,
                     "window": None if board.last else spec.score_window,
+                    "cut": any(_is_cut(board, row, spec.name) for row in begun),
                     "column": "coverage" if section.rank_by == "coverage" else "return",
                     "lines": lines,
                 }
@@ -125,10 +127,16 @@ def _curve(board: Board, task: str, label: str, column: str) -> dict[str, list[A
 
 
 def _drawn(board: Board, by_episode: pd.DataFrame, task: str) -> pd.DataFrame:
-    """The part of a curve that is drawn: one very long run would squeeze all others."""
+    """The drawn part of a curve: cut off, so that one very long run does not squeeze all others."""
     if board.last:
         return by_episode
     return by_episode[by_episode.index <= CURVE_LENGTH * lookup(task).score_window[1]]
+
+
+def _is_cut(board: Board, row: Row, task: str) -> bool:
+    """Whether runs of a method go on after the drawn part of its curves."""
+    runs = board.results.seed_curves(row.entry.label, task)
+    return len(_drawn(board, runs, task)) < len(runs)
 
 
 def _rounded(value: float, digits: int) -> float | None:
@@ -143,7 +151,7 @@ def _dash(line: Any) -> str:
 
 
 def _heat_map(state: dict[str, Any], whose: str) -> dict[str, Any]:
-    """Visits by bin, rows from bottom to top; a third axis is summed over."""
+    """Visits by bin as a heat map, rows from bottom to top; a third axis is summed over."""
     try:
         visits, axes = np.array(state["visits"], dtype=np.int64), state["axes"]
         names = [str(axis["name"]) for axis in axes]
@@ -153,7 +161,7 @@ def _heat_map(state: dict[str, Any], whose: str) -> dict[str, Any]:
         raise UserError(f"the states file of {whose} holds no visits by bin") from error
     share = float((visits > 0).mean())
     flat = visits.sum(axis=tuple(range(2, visits.ndim)))  # (first axis, second axis)
-    across = (1, 0) if names[0] == "row" else (0, 1)  # rows of a grid go up, all else goes across
+    across = (1, 0) if names[0] == "row" else (0, 1)  # a grid's rows go on y
     return {
         "episode": episode, "seed": seed, "share": share,
         "names": [names[index] for index in across], "ends": [ends[index] for index in across],

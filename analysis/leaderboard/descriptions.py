@@ -1,4 +1,4 @@
-"""What each reference agent is, in one line: a new agent is one entry of DESCRIPTIONS."""
+"""DESCRIPTIONS: what each reference agent is, in one line. A new agent is one entry."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ _MAXINFO = Paper("Sukhija et al., 2025", "https://arxiv.org/abs/2412.12098")
 # By name of the agent, as in the registry of the reference agents.
 DESCRIPTIONS = {
     "random": Description(
-        "Uniformly random actions: what every score is measured from.",
+        "Uniformly random actions: their mean return is the 0 of normalised scores.",
         "baselines/agents/random_agent.py",
     ),
     "sac": Description(
@@ -76,15 +76,15 @@ DESCRIPTIONS = {
 # What a variant changes: end of a label -> words.
 VARIANTS = {
     "warm": "The first 20 episodes are played by a scripted expert.",
-    "pure": "It explores for its own sake: no reward reaches its behaviour.",
-    "pure_slow": "It explores for its own sake, with slow adaptation of the exploration Q.",
-    "pure_plain": "It explores for its own sake, without optimism.",
+    "pure": "Pure exploration: its behaviour ignores the reward.",
+    "pure_slow": "Pure exploration, with slow adaptation of the exploration Q.",
+    "pure_plain": "Pure exploration, without optimism.",
     "white": "White noise: the same as SAC, as a control.",
     "pink": "Pink noise: its power falls as one over the frequency.",
     "zeta": "Held noise: one draw lasts for a random number of steps, 16 at most.",
     "rnd": "The bonus is the error in predicting a random network (Burda et al., 2018).",
     "hash": "The bonus counts visits by a hash of state and action (Tang et al., 2017).",
-    "fast": "Its targets follow faster, for a look at short runs.",
+    "fast": "Its target networks move faster, for a demonstration in short runs.",
     "long": "It trains for 300 episodes.",
     "scale_0.01": "An ablation: the bonus is multiplied by 0.01.",
     "scale_0.1": "An ablation: the bonus is multiplied by 0.1.",

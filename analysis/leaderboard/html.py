@@ -49,7 +49,7 @@ _GROUP_TITLES = {
 # What a badge says, from the least checked to the most.
 BADGES = {
     REFERENCE: "ours, from the runs that this project publishes",
-    LOCAL: "from a store on this machine, checked by nobody",
+    LOCAL: "from a store on this machine, not checked",
     SELF_REPORTED: "the validator found the submission sound; its runs were not replayed",
     REPLAY_CHECKED: "the actions of its last evaluations were replayed and earned what it reports",
     VERIFIED: "a maintainer ran part of it again, and the results agree",
@@ -75,7 +75,7 @@ class Film(NamedTuple):
 
 
 def html(board: Board, rows: Sequence[Row], title: str) -> str:
-    """The whole page; the same bytes for the same runs."""
+    """The whole page as text; the same runs give the same bytes."""
     css = _file("page.css") + _colours(board)
     script = "\n".join(map(_file, _SCRIPTS))
     heat = heat_maps(board)
@@ -119,7 +119,7 @@ def _policy(css: str, script: str) -> str:
 
 
 def _colours(board: Board) -> str:
-    """A CSS rule with the colour of each method: inline styles would need a weaker policy."""
+    """CSS rules with each method's colour: inline styles would need a weaker security policy."""
     return "".join(
         f".{name} {{ --method: {style(label).colour}; }}\n"
         for label, name in method_classes(board).items()
@@ -135,7 +135,7 @@ def _unpaired(panels: Sequence[scatter.Panel]) -> list[str]:
 
 
 def _tasks(rows: Sequence[Row]) -> list[tuple[TaskSpec, list[list[Row]]]]:
-    """Each task that has runs, or whose partner has, with a table per section, the best first."""
+    """Each task with runs, or whose partner has runs, with a table per section, best rows first."""
     found = {}
     for spec in TASKS.values():
         tables = [

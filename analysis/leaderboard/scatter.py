@@ -19,7 +19,7 @@ _COMMANDS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: 
 
 
 class Point(NamedTuple):
-    """A method in a panel: where its marker is, the ends of its intervals, and its numbers."""
+    """A method in a panel: position of its marker, ends of its intervals, numbers as text."""
 
     entry: Entry
     x: float

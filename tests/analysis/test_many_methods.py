@@ -37,11 +37,17 @@ def page_file(tmp_path_factory):
     return root / "page.html"
 
 
+def opened_chart(page):
+    page.locator("details.results > summary").click()
+    chart = page.locator(f"#chart-{TASK}-")
+    chart.locator("> svg .curve").first.wait_for(state="attached")
+    return chart
+
+
 @pytest.mark.slow
 @needs_chromium
 def test_a_chart_begins_with_the_best_ten_lines(visit):
-    page = visit()
-    chart = page.locator(f"#chart-{TASK}-")
+    chart = opened_chart(visit())
     curves = chart.locator("> svg path.curve")
     assert curves.count() == 10
     assert chart.locator(".count").inner_text().startswith("10 of 14 methods drawn")
@@ -57,7 +63,7 @@ def test_a_chart_begins_with_the_best_ten_lines(visit):
 @needs_chromium
 def test_single_seeds_are_those_of_the_best_methods_with_few_of_them(visit):
     page = visit()
-    chart = page.locator(f"#chart-{TASK}-")
+    chart = opened_chart(page)
     chart.get_by_role("button", name="Single seeds").click()
     assert chart.locator("path.seed").count() == 9 * 3
     assert chart.locator(".without").inner_text().startswith("No single seeds of method-13: ")
@@ -76,7 +82,7 @@ def test_single_seeds_are_those_of_the_best_methods_with_few_of_them(visit):
 @needs_chromium
 def test_what_is_searched_for_is_drawn_however_bad_it_is(visit):
     page = visit()
-    chart = page.locator(f"#chart-{TASK}-")
+    chart = opened_chart(page)
     page.get_by_label("Search").fill("method-02")
     assert chart.locator("> svg path.curve").count() == 1
     assert not chart.locator(".count").is_visible()
@@ -107,6 +113,19 @@ def test_no_more_of_a_submission_is_computed_than_is_drawn(tmp_path):
     row = next(row for row in rows(board) if row.entry.label == "my-method")
     shown = row.by_task["HallwayLocalOptimum"].score.value
     assert shown == pytest.approx(scores["ExploreSuite/HallwayLocalOptimum-v0"])
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_a_section_named_like_its_task_is_named_once(tmp_path, caplog):
+    cells = [synthetic.Cell("sac", task, 0) for task in ("HallwayShort", "WalkerWalk")]
+    synthetic.write(tmp_path / "runs", cells)
+    board = gather([tmp_path / "runs"])
+    with caplog.at_level("INFO", "analysis.leaderboard.charts"):
+        charts.charts(board, rows(board))
+    assert [line.strip() for line in caplog.messages] == [
+        "curves of WalkerWalk (Control suite)",
+        "curves of HallwayShort",
+    ]
 
 
 def test_a_run_that_lacks_rows_is_not_cut():

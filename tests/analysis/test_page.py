@@ -25,6 +25,9 @@ def test_it_looks_right_and_never_scrolls_sideways(visit, name, width, scheme):
     page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 26)")
+    assert page.locator(".task > details[open]").count() == 0
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
     drawn = page.locator(".curves > svg .curve").count()
     assert drawn == 2 * 4 + 1 + 2 + 4 + 2  # control, its partial rows, grid, hallway
     wide = page.locator("#hallway .words").evaluate_all("cells => cells.map(c => c.scrollWidth)")
@@ -33,14 +36,64 @@ def test_it_looks_right_and_never_scrolls_sideways(visit, name, width, scheme):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != paper
 
 
+def unfold(page):
+    """Opens what is folded below the tasks; their curves are drawn then."""
+    page.locator(".task > details").evaluate_all("all => all.forEach(part => part.open = true)")
+    page.wait_for_function("""() => [...document.querySelectorAll(".curves > svg")].every(
+        drawing => drawing.querySelector(".curve"))""")
+
+
 def test_a_wide_table_scrolls_in_its_box(visit):
     box = visit(width=375).locator(BY_TASK)
     assert box.evaluate("box => box.scrollWidth > box.clientWidth")
 
 
+def test_a_row_keeps_its_line_below_the_name_that_stays(visit):
+    """A collapsed border would scroll away from below a cell that stays."""
+    table = visit(width=375).locator(f"{BY_TASK} table")
+    assert table.evaluate("table => getComputedStyle(table).borderCollapse") == "separate"
+    assert table.evaluate("table => getComputedStyle(table).borderSpacing") in ("0px", "0px 0px")
+    name = table.locator("tbody th").first
+    assert name.evaluate("cell => getComputedStyle(cell).borderBottomWidth") == "1px"
+
+
+def test_a_heading_is_not_said_twice(visit):
+    page = visit()
+    caption = page.locator("#control caption").first.inner_text()
+    assert caption.startswith("Four tasks of dm_control"), "below the heading Control suite"
+    assert page.locator("#grid caption").first.inner_text().startswith("Grid world, from scratch. ")
+
+
+def test_tasks_are_quick_to_skim(visit):
+    page = visit()
+    tasks = page.locator("article.task")
+    assert tasks.count() == 7
+    assert page.locator("#tasks").evaluate("part => part.offsetHeight") < 450 * tasks.count()
+    task = page.locator("#task-GridWorld")
+    assert task.locator("> details:not(.films) > summary").all_inner_texts() == [
+        "Curves and numbers: Grid world, from scratch",
+        "Curves and numbers: Grid world, exploration only",
+        "Visited states",
+    ]
+    assert task.locator("img").first.is_visible() and not task.locator("table").first.is_visible()
+
+
+def test_an_address_opens_the_curves_that_it_names(visit):
+    page = visit()
+    page.goto(f"{page.url}#chart-ReacherHard-")
+    page.locator("#chart-ReacherHard- > svg .curve").first.wait_for()
+    assert not page.locator("#chart-WalkerWalk-").is_visible()
+
+
+def test_the_first_iqm_is_spelled_out(visit):
+    text = visit().locator("body").inner_text()
+    assert text.index("interquartile mean (IQM)") + len("interquartile mean (") == text.index("IQM")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_table_that_scrolls_sideways_says_so_and_no_other_does(visit, width):
     page = visit(width=width)
+    unfold(page)
     boxes = page.locator(".box").evaluate_all("""boxes => boxes.map(box => [
         box.scrollWidth > box.clientWidth + 1, box.querySelector(".hint").checkVisibility(),
         box.classList.contains("more")])""")
@@ -170,12 +223,16 @@ def test_one_long_run_does_not_squeeze_the_others(visit):
     data = json.loads(page.locator("#data").text_content())["charts"]["chart-GridWorld-"]
     ends = {line["label"]: line["return"]["episode"][-1] for line in data["lines"]}
     assert ends == {"ddqn": 300, "ddqn_bbe": 600, "ddqn_deep": 300}
+    unfold(page)
     assert ticks(chart)[-1] == "600"
     right = "svg => svg.getBoundingClientRect().right"
     last = chart.locator("> svg text").filter(has_text="600")
     assert last.evaluate(right) <= chart.locator("> svg").evaluate(right), "no tick is cut off"
     chart.get_by_role("button", name="DDQN+BBE").click()
     assert ticks(chart)[-1] == "300", "what is switched off takes no room"
+    told = page.locator(".curves figcaption", has_text="Longer curves are cut")
+    assert told.count() == 1, "said only where a curve was cut"
+    assert "cut at episode 600." in chart.locator("figcaption").inner_text()
 
 
 def ticks(chart):
@@ -185,6 +242,7 @@ def ticks(chart):
 
 def test_a_screen_reader_is_told_what_everything_is(visit):
     page = visit()
+    unfold(page)
     unnamed = page.evaluate("""() => [
         ...[...document.querySelectorAll("table")].filter(table => !table.caption?.innerText),
         ...[...document.querySelectorAll("img")].filter(image => !image.alt),
@@ -203,6 +261,7 @@ def test_a_screen_reader_is_told_what_everything_is(visit):
 
 def test_evil_names_are_text(visit):
     page = visit()
+    unfold(page)
     assert page.locator("#hallway tbody th").first.inner_text().startswith(HOSTILE)
     legend = page.locator("#chart-HallwayLocalOptimum- .legend")
     assert legend.inner_text() == f"{HOSTILE} (external) my-method"

@@ -16,6 +16,14 @@ def names(page, table):
     return page.locator(f"{table} tbody tr:visible th code").all_inner_texts()
 
 
+def opened_chart(page, name):
+    """The chart, in the part of the page that a reader unfolds."""
+    page.locator(f"details:has(#chart-{name}) > summary").click()
+    chart = page.locator(f"#chart-{name}")
+    chart.locator("> svg .curve").first.wait_for(state="attached")
+    return chart
+
+
 @pytest.mark.slow
 def test_headings_sort_both_ways_with_missing_last(visit):
     page = visit()
@@ -63,13 +71,14 @@ def test_the_best_on_a_task_comes_first_in_its_table(visit):
     )
     assert len(values) == 4 and values == sorted(values, key=float, reverse=True)
     assert table.locator("th").nth(1).get_attribute("aria-sort") == "descending"
+    opened_chart(page, "GridWorld-pure")
     pure = page.locator("#task-GridWorld table").nth(1).locator("thead th[aria-sort=descending]")
     assert pure.get_by_role("button").inner_text() == "Coverage"
 
 
 def test_single_seeds_are_drawn_on_demand(visit):
     page = visit()
-    chart = page.locator("#chart-ReacherHard-")
+    chart = opened_chart(page, "ReacherHard-")
     button = chart.get_by_role("button", name="Single seeds")
     assert chart.locator("path.seed").count() == 0 and not chart.locator(".without").is_visible()
     button.click()
@@ -85,22 +94,44 @@ def test_single_seeds_are_drawn_on_demand(visit):
 
 def test_filters_choose_rows_columns_curves_and_tasks(visit):
     page = visit()
+    chart = opened_chart(page, "ReacherHard-")
+    page.locator("details.states > summary").click()
     page.get_by_label("Search").fill("DEEP")
     assert names(page, CONTROL) == ["sac_deep"]
-    assert page.locator("#chart-ReacherHard- > svg .curve").count() == 1
+    assert chart.locator("> svg .curve").count() == 1
     assert page.locator(".heat:visible").count() == 1
     page.get_by_label("Search").fill("")
     page.get_by_label("Preset").select_option("external")
     assert names(page, CONTROL) == [] and names(page, "#hallway .ranking") == ["my-method"] * 2
     assert page.locator("#shown").inner_text() == "1 of 9 rows shown"
     assert not page.locator("#control").is_visible(), "a table without rows is not shown"
-    assert not page.locator("#chart-ReacherHard-").is_visible()
-    assert not page.locator("#task-GridWorld h4").first.is_visible()
+    assert not chart.is_visible()
+    assert page.locator("#task-GridWorld > details:visible").count() == 0
     page.get_by_label("Preset").select_option("")
     page.locator("#filters").get_by_label("Task").select_option("ReacherHard")
     assert page.locator("article.task:visible h3").all_inner_texts() == ["ReacherHard"]
     assert page.locator(f"{BY_TASK} thead th:visible").count() == 2
     assert not page.locator("#hallway").is_visible()
+
+
+def test_a_search_without_a_match_says_so_and_leaves_no_empty_headings(visit):
+    page = visit()
+    every = page.locator("h2:visible").all_inner_texts()
+    assert "Methods" in every and "What it cost" in every
+    page.get_by_label("Search").fill("nobody's method")
+    assert page.locator("#shown").inner_text() == "no row matches"
+    assert page.locator("h2:visible").all_inner_texts() == ["Tasks", "How to read"]
+    page.get_by_label("Search").fill("")
+    assert page.locator("h2:visible").all_inner_texts() == every
+
+
+def test_choosing_a_task_opens_what_is_folded_below_it(visit):
+    page = visit()
+    page.locator("#filters").get_by_label("Task").select_option("GridWorld")
+    page.locator("#chart-GridWorld-pure > svg .curve").first.wait_for()
+    assert page.locator(".heat canvas:visible").count() == 2
+    page.locator("#filters").get_by_label("Task").select_option("")
+    assert not page.locator("#chart-ReacherHard-").is_visible(), "all others stay closed"
 
 
 def test_a_task_shows_all_rows_with_runs_of_it(visit):
@@ -120,15 +151,16 @@ def test_searching_does_not_mind_capital_letters(visit, word):
 
 def test_the_chosen_theme_is_remembered(visit):
     page = visit()
+    assert page.get_by_role("button", name="Dark theme").is_visible()
     page.locator("#theme").click()
     page.reload()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
-    assert page.locator("#theme").get_attribute("aria-pressed") == "true"
+    assert page.get_by_role("button", name="Light theme").is_visible(), "what a click does"
 
 
 def test_pointing_at_curves_tells_episode_mean_interval_and_seeds(visit):
     page = visit()
-    chart = page.locator("#chart-ReacherHard- > svg")
+    chart = opened_chart(page, "ReacherHard-").locator("> svg")
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -153,16 +185,15 @@ def test_pointing_at_curves_tells_episode_mean_interval_and_seeds(visit):
 @pytest.mark.slow
 def test_legend_and_column_of_a_chart(visit):
     page = visit()
-    chart = page.locator("#chart-ReacherHard-")
+    chart = opened_chart(page, "ReacherHard-")
     button = chart.get_by_role("button", name="SAC+DEEP")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
     assert chart.locator("> svg .curve").count() == 3
     chart.get_by_role("button", name="Coverage").click()
     assert chart.locator("> svg text").all_text_contents()[5] == "100 %"
-    assert (
-        page.locator("#chart-GridWorld-pure [aria-pressed=true]").first.inner_text() == "Coverage"
-    )
+    pure = opened_chart(page, "GridWorld-pure")
+    assert pure.locator("[aria-pressed=true]").first.inner_text() == "Coverage"
 
 
 @pytest.mark.slow
@@ -177,6 +208,9 @@ def test_the_keyboard_reaches_everything(visit):
         page.locator(":focus").evaluate("element => getComputedStyle(element).outlineWidth")
         == "3px"
     )
+    page.locator("#task-ReacherHard details.results > summary").focus()
+    page.keyboard.press("Enter")
+    page.locator("#chart-ReacherHard- > svg .curve").first.wait_for()
     page.locator("#chart-ReacherHard- > svg").focus()
     for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight"):
         page.keyboard.press(key)
@@ -191,7 +225,8 @@ def test_the_keyboard_reaches_everything(visit):
 def test_maps_show_where_each_agent_has_been(visit):
     page = visit()
     maps = page.locator("#task-GridWorld .heat")
-    assert maps.count() == 2
+    assert maps.count() == 2 and not maps.first.is_visible()
+    page.locator("#task-GridWorld details.states > summary").click()
     canvas = maps.nth(0).locator("canvas")
     start, goal = canvas.evaluate("""canvas => {
         const [w, h] = [canvas.width, canvas.height];

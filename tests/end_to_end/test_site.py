@@ -120,6 +120,14 @@ def test_a_task_has_its_page(site, spec):
     assert all(axis.name in text for axis in spec.coverage_projection.axes)
 
 
+def test_a_task_with_runs_has_curves(site, spec):
+    text = (site / "tasks" / f"{spec.name}.html").read_text()
+    drawn = re.findall(r'<img alt="Learning curves on \w+" src="\.\./(figures/\w+\.svg)"', text)
+    assert len(drawn) == text.count("leaderboard_page.html#chart-")
+    assert bool(drawn) != ("No runs yet." in text)
+    assert all((site / path).read_text().startswith("<?xml") for path in drawn)
+
+
 def test_agents_figures_and_costs_are_there(site):
     agents, figures, protocol, methods = (
         (site / f"{name}.html").read_text() for name in ("agents", "figures", "protocol", "methods")
@@ -134,6 +142,7 @@ def test_agents_figures_and_costs_are_there(site):
         drawn = (ROOT / "results" / "figures" / f"{name}.svg").exists()
         assert (f'src="figures/{name}.svg"' if drawn else f"<code>{name}</code>") in figures
         assert not drawn or f"{function.__module__}.{function.__name__}" in figures
+    assert '<h2 id="scores-after-100-episodes">' in figures, "titles are words, not file names"
     assert re.search(r"<td><code>random</code></td>\s*<td>[\d.]+ min</td>", protocol)
     numbers = re.search(r"<td><code>sac</code></td>\s*(<td>[\d.]+</td>\s*){5}", methods)
     assert numbers and "<td>1.0</td>" in numbers[0], "SAC's cost is the unit"
@@ -220,6 +229,35 @@ def test_it_looks_right_and_never_scrolls_sideways(window, address, name):
         page.screenshot(path=SHOTS / f"site-{name}-{path.replace('/', '-')}.png")
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(20, 23, 26)" if scheme == "dark" else "rgb(255, 255, 255)")
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", WINDOWS)
+def test_figures_can_be_read(window, address, name):
+    """As wide as the column, or wider than a phone: then in a box that scrolls."""
+    width, scheme = WINDOWS[name]
+    page = window(width, scheme)
+    for path in ("index.html", "tasks/BallInCupExplore.html", "figures.html"):
+        page.goto(f"{address}/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path
+        figure = page.locator("article img[src*='figures/']").first
+        shown, box, inside = figure.evaluate("""image => [
+            image.getBoundingClientRect().width, image.parentElement.clientWidth,
+            image.parentElement.scrollWidth]""")
+        if name == "phone":
+            assert shown > 700 and inside > box, path
+        else:
+            assert shown == pytest.approx(box, abs=1) and inside == box, path
+
+
+@needs_chromium
+def test_a_phone_gets_the_leaderboard_as_a_page_of_its_own(window, address):
+    page = window(width=375)
+    page.goto(f"{address}/leaderboard.html")
+    assert not page.locator("iframe.leaderboard").is_visible()
+    assert not any("leaderboard_page" in frame.url for frame in page.frames), "nor is it loaded"
+    page.get_by_role("link", name="Open it on a page of its own").click()
+    assert page.locator("h1").inner_text() == "explore_suite leaderboard"
 
 
 @needs_chromium

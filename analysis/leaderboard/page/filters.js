@@ -46,12 +46,20 @@ function applyFilters() {
   }
   for (const part of document.querySelectorAll(".states")) hideEmpty(part, ".heat");
   filterMethods();
+  hideEmpty(document.getElementById("methods"), "li:not(.filtered)");
+  hideEmpty(document.getElementById("cost"), ".box");
   for (const chart of charts) chart.filter((line) => matches(line.preset, line.search));
   const rows = [...document.querySelectorAll(".ranking .box:first-child tbody tr")];
   const shown = rows.filter((row) => !row.hidden && !row.closest(".ranking").hidden).length;
-  document.getElementById("shown").textContent = `${shown} of ${rows.length} rows shown`;
+  document.getElementById("shown").textContent = shown ? `${shown} of ${rows.length} rows shown` : "no row matches";
+}
+
+// Opens what is folded below the chosen task.
+function openTask() {
+  for (const part of document.querySelectorAll(`.task[data-task="${chosen.task.value}"] > details`)) part.open = true;
 }
 
 for (const control of Object.values(chosen)) control.addEventListener("input", applyFilters);
+chosen.task.addEventListener("input", openTask);
 document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
 applyFilters();

@@ -45,8 +45,9 @@ function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
+// Names the theme that a click leads to.
 function nameTheme() {
-  theme.setAttribute("aria-pressed", String(isDark()));
+  theme.textContent = isDark() ? "Light theme" : "Dark theme";
 }
 
 theme.addEventListener("click", () => {
