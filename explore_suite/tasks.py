@@ -2,6 +2,7 @@
 
 import difflib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
@@ -14,6 +15,7 @@ from explore_suite.projections import Projection
 
 NAMESPACE = "ExploreSuite"
 VERSION = "v0"
+TASK_GROUPS = ("explore", "original", "hallway", "grid", "classic")  # of the benchmark's tasks
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,17 @@ class UnknownTaskError(UserError, LookupError):
     """Raised for a task name that is not registered; the message suggests the nearest ones."""
 
 
+def task_names(names: Sequence[str]) -> list[str]:
+    """Task names, with every group, or `all`, replaced by its tasks of the benchmark."""
+    chosen: dict[str, None] = {}
+    for name in names:
+        if name in (*TASK_GROUPS, "all"):
+            chosen |= {s.name: None for s in BENCHMARK.values() if name in (s.group, "all")}
+        else:
+            chosen[lookup(name).name] = None
+    return list(chosen)
+
+
 def lookup(name: str) -> TaskSpec:
     """The spec of `WalkerExplore`, `WalkerExplore-v0` or `ExploreSuite/WalkerExplore-v0`."""
     for spec in TASKS.values():
@@ -120,7 +133,7 @@ def _features(
 
 
 # Typical ranges are the published ones, oddities included (ball_x and ball_z look swapped, the
-# stock reacher's shoulder starts below its range, a fallen walker's torso lies below its own):
+# shoulder of ReacherHard starts below its range, a fallen walker's torso lies below its own):
 # counts and exploration networks scale by them, and nothing is clipped to them.
 _BALL_IN_CUP = (
     ("position.cup_x", -0.25, 0.25),

@@ -7,14 +7,16 @@ from pathlib import Path
 from analysis.cli.options import add_last, add_stores
 from analysis.figures.comparison import comparison
 from analysis.figures.style import render
+from analysis.leaderboard.entries import gather
 from analysis.stats import formatting
 from analysis.stats.comparison import answers, compare
+from analysis.stats.intervals import MIN_SEEDS
 from analysis.stats.results import Results
 from analysis.stats.stores import default_stores
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
 from explore_suite.files import replace_bytes
-from explore_suite.tasks import lookup
+from explore_suite.tasks import EXPLORE, ORIGINAL, TASK_GROUPS, task_names
 
 
 def main(arguments: list[str]) -> None:
@@ -23,8 +25,11 @@ def main(arguments: list[str]) -> None:
     if options.out is not None and options.out.suffix not in (".svg", ".png"):
         raise UserError(f"--out must end in .svg or .png, got {options.out.name!r}")
     first, second = options.first, options.second
-    results = Results.of(*(options.results or default_stores()), last=options.last)
-    tasks = compare(results, first, second, [lookup(name).name for name in options.tasks])
+    stores = options.results or default_stores()
+    results = Results.of(*stores, last=options.last)
+    if not {first, second} <= set(results.methods):
+        results = gather(stores, options.last).results  # with the submissions beside the stores
+    tasks = compare(results, first, second, task_names(options.tasks))
     found = answers(results, first, second, [one.task for one in tasks])
     rows = [
         (
@@ -32,7 +37,9 @@ def main(arguments: list[str]) -> None:
             formatting.score(one.first, one.task).line,
             formatting.score(one.second, one.task).line,
             formatting.score(one.difference, one.task).line,
-            formatting.percent(one.improvement).line,
+            formatting.percent(one.improvement).line
+            if one.improvement.seeds >= MIN_SEEDS
+            else "too few seeds",
             f"{one.first.seeds}, {one.second.seeds}",
         )
         for one in tasks
@@ -43,7 +50,10 @@ def main(arguments: list[str]) -> None:
         say(f"{one.question} {one.sentence}")
     if len(found) < 2:
         which = "The other question needs" if found else "The two questions of the suite need"
-        say(f"{which} runs of both methods on the same explore tasks and originals.")
+        say(
+            f"{which} scores of both methods on the same explore tasks ({', '.join(EXPLORE)}) and "
+            f"originals ({', '.join(ORIGINAL)})."
+        )
     if options.out is not None:
         files = render(partial(comparison, first, second, tasks, found))
         try:
@@ -64,7 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("first", metavar="A", help="a method: label of an agent in the stores")
     parser.add_argument("second", metavar="B", help="the method to compare it with")
-    parser.add_argument("--tasks", nargs="+", default=[], help="default: all that both have")
+    parser.add_argument(
+        "--tasks", nargs="+", default=[], metavar="TASK",
+        help=f"tasks, or groups: {', '.join(TASK_GROUPS)}, all (default: all that both have)",
+    )  # fmt: skip
     add_stores(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="also draw it: .svg or .png")
     add_last(parser)

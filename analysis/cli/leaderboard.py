@@ -17,21 +17,21 @@ from analysis.stats.stores import default_stores
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
 
-HOST = "127.0.0.1"  # nobody else's business
-# Names by which a browser on this machine asks. Another name that leads here is a stranger's page
-# that wants to read this one (DNS rebinding).
+HOST = "127.0.0.1"  # not reachable from other machines
+# Names that a browser on this machine uses for it. A request for any other name comes from a web
+# page of others that tries to read this one (DNS rebinding).
 HOST_NAMES = (HOST, "localhost", "[::1]")
 MAX_PORT = 65535
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, without what was refused; returns 1 if anything was."""
+    """Writes the page without refused submissions; returns 1 if any was refused."""
     options = _parser().parse_args(arguments)
     if not 0 <= options.port <= MAX_PORT:
         raise UserError(f"--port must be 0 (any) to {MAX_PORT}, got {options.port}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     stores = options.results or default_stores()
-    out = options.out or stores[0].parent / "leaderboard.html"
+    out = options.out
     board = gather(stores, options.last)
     for one in board.left_out:
         say(f"  left out: {one.why}")
@@ -49,14 +49,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _print(rows: Sequence[Row]) -> None:
-    """Prints the rows in short, one table per task of each ranking."""
+    """Prints the rows in short: one table per section and task."""
     for section in dict.fromkeys(row.section for row in rows):
         members = [row for row in rows if row.section == section]
         tasks = [task for task in section.tasks if any(row.by_task[task].runs for row in members)]
         for task in tasks:
             say()
             table(
-                task if len(tasks) == 1 else f"{section.title}: {task}",
+                section.title if section.title == task else f"{section.title}: {task}",
                 ("method", "preset", "score", "coverage", "runs", "label"),
                 [_cells(row, task) for row in members if row.by_task[task].runs],
             )
@@ -88,7 +88,7 @@ def make_server(page: bytes, port: int) -> ThreadingHTTPServer:
         """Answers requests for the one page."""
 
         def do_GET(self) -> None:
-            """The page, 404, or 421 for a request to somebody else."""
+            """Sends the page, 404, or 421 for a request to another host name."""
             if not _is_own(self.headers.get_all("Host", [])):
                 self.send_error(421, "this server answers to its own names only")
                 return
@@ -116,14 +116,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite leaderboard",
         description="Write the leaderboard of a store and of the submissions beside it, as one "
-        "HTML file that opens from disk without a network. Exit code 1 if a submission was "
-        "refused; the page is written without it.",
+        "HTML file that opens from disk without a network. A refused submission is left out, and "
+        "the exit code is then 1.",
     )
     add_stores(parser)
     add = parser.add_argument
-    add("--out", type=Path, help="file to write (leaderboard.html beside the first store)")
-    add("--title", default=build.TITLE, help="of the page (%(default)s)")
+    add("--out", type=Path, default="leaderboard.html", help="file to write (default: %(default)s)")
+    add("--title", default=build.TITLE, help="title of the page (default: %(default)s)")
     add_last(parser)
-    add("--serve", action="store_true", help=f"show it on http://{HOST}")
-    add("--port", type=int, default=8000, help="of --serve (%(default)s)")
+    add("--serve", action="store_true", help=f"also serve the page on http://{HOST}")
+    add("--port", type=int, default=8000, help="port for --serve (default: %(default)s)")
     return parser

@@ -15,7 +15,7 @@ def add_stores(parser: argparse.ArgumentParser) -> None:
 
 
 def add_last(parser: argparse.ArgumentParser) -> None:
-    """--last N: score the last N evaluations; a UserError if N is below 1."""
+    """--last N: score the last N evaluations of each run; N must be 1 or more."""
     parser.add_argument(
         "--last", type=_one_or_more, metavar="N", help="score the last N evaluations of each run "
         "instead of the task's score window, for a look at short runs",

@@ -1,4 +1,4 @@
-"""`explore-suite report`: every figure and page that the runs of a store are enough for."""
+"""`explore-suite report`: every figure and page for which the stores have enough runs."""
 
 import argparse
 import logging
@@ -25,15 +25,22 @@ def main(arguments: list[str]) -> None:
     if results.table.empty:
         where = " and ".join(map(str, stores))
         raise UserError(f"no runs in {where}: explore-suite train makes one")
-    shown = results.only(options.agents) if options.agents else results
+    presets = sorted({run.header.preset for run in results.runs})
+    if options.preset not in (None, *presets):
+        raise UserError(f"no runs of preset {options.preset}; there are {', '.join(presets)}")
+    preset = options.preset or "cpu"
+    board = gather(stores, loaded=(results.runs, results.left_out))
+    shown = results
+    if options.agents:  # submissions beside the stores can be asked for, too
+        known = set(options.agents) <= set(results.methods)
+        shown = (results if known else board.results).only(options.agents)
     try:
         say("figures")
         write_figures(shown, out / "figures")
         say("leaderboard")
-        board = gather(stores, loaded=(results.runs, results.left_out))
         build.write(board, out / "leaderboard.html", out / "leaderboard.md")
         say("reproduction")
-        write_reproduction(results.reference(options.preset), out, options.preset)
+        write_reproduction(results.reference(preset), out, preset)
     except BrokenPipeError:  # of the reader of our output, not of the folder
         raise
     except OSError as error:
@@ -62,16 +69,16 @@ def write_figures(results: Results, folder: Path) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite report",
-        description="Draw every figure and write every page that the runs are enough for: "
+        description="Draw every figure and write every page for which there are enough runs: "
         "figures/, leaderboard.md, leaderboard.html and REPRODUCTION.md.",
         epilog="example: explore-suite report --results runs --agents sac sac_deep my-method",
     )
     add_stores(parser)
     add = parser.add_argument
-    add("--out", default="report", help="folder to write to (%(default)s)")
+    add("--out", default="report", help="folder to write to (default: %(default)s)")
     add(
         "--agents", nargs="+", metavar="METHOD", help="methods in the figures (default: the "
         "paper's, and all of your own)",
     )  # fmt: skip
-    add("--preset", default="cpu", help="whose runs the claims are judged by (%(default)s)")
+    add("--preset", help="judge claims by its runs (default: cpu)")
     return parser

@@ -27,13 +27,14 @@ then open a pull request that adds the folder as results/submissions/my-method.
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the folder if the submission is sound; 0, or 1 after naming what is wrong."""
+    """Writes the folder if the submission is sound; returns 0, or 1 after printing all problems."""
     options = _parser().parse_args(arguments)
     _check_flags(options)
     store = ResultStore(options.results)
     tasks = _tasks(store, options)
     seeds = _seeds(store, options, tasks)
-    say(f"{options.agent}: {count(len(tasks), 'task')} x {seeds} seeds of {options.results}")
+    what = f"{count(len(tasks), 'task')} x {seeds} seeds"
+    say(f"{options.agent}: looking for {what} in {options.results}")
     files = _run_files(store, options, tasks, seeds)
     runs, problems = check_runs(files)
     if problems:
@@ -51,7 +52,7 @@ def manifest(
     options: argparse.Namespace, tasks: Sequence[str], seeds: int, runs: list[Run],
     files: dict[str, bytes],
 ) -> bytes:  # fmt: skip
-    """The text of submission.json: what the flags and the runs say."""
+    """The text of submission.json, from the flags and the runs."""
     code = {"url": options.code, "commit": options.commit} if options.code else None
     values: dict[str, Any] = {
         "version": 1,
@@ -83,7 +84,7 @@ def _check_flags(options: argparse.Namespace) -> None:
     if options.seeds is not None and not FEWEST_SEEDS <= options.seeds <= MOST_SEEDS:
         raise UserError(f"--seeds must be {FEWEST_SEEDS} to {MOST_SEEDS}, got {options.seeds}")
     if options.commit and not options.code:
-        raise UserError("--commit goes with --code")
+        raise UserError("--commit needs --code")
 
 
 def _tasks(store: ResultStore, options: argparse.Namespace) -> list[str]:
@@ -162,29 +163,38 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", type=Path, help="the submission's folder, to be made")
+    parser.add_argument("folder", type=Path, help="folder to write; must not exist yet")
     runs = parser.add_argument_group("which runs")
-    runs.add_argument("--results", type=Path, default=DEFAULT_STORE, help="the store (%(default)s)")
+    runs.add_argument(
+        "--results", type=Path, default=DEFAULT_STORE, help="store (default: %(default)s)"
+    )
     runs.add_argument("--agent", required=True, help="label of the method in the store")
-    runs.add_argument("--preset", default="external", help="preset in the store (%(default)s)")
+    runs.add_argument(
+        "--preset", default="external", help="preset in the store (default: %(default)s)"
+    )
     runs.add_argument(
         "--groups", nargs="+", choices=GROUPS, help="groups of tasks (default: all with runs)"
     )
-    runs.add_argument("--seeds", type=int, help="how many, from 0 on (default: all there are)")
-    _describe(parser.add_argument_group("what to say about them"))
+    runs.add_argument("--seeds", type=int, help="number of seeds, from 0 on (default: all)")
+    _describe(parser.add_argument_group("about the method"))
     return parser
 
 
 def _describe(group: Any) -> None:
     add = group.add_argument
-    add("--name", required=True, help="of the method, as the leaderboard shows it")
-    add("--author", required=True, action="append", help="once per author")
-    add("--description", required=True, help="what it does, in a few sentences")
+    add("--name", required=True, help="name of the method, as the leaderboard shows it")
+    add("--author", required=True, action="append", help="name of an author; once for each")
+    add("--description", required=True, help="what the method does, in a few sentences")
     tuned = group.add_mutually_exclusive_group(required=True)
     tuned.add_argument("--tuned", action="store_true", help="settings were chosen on these tasks")
-    tuned.add_argument("--not-tuned", dest="tuned", action="store_false", help="they were not")
+    tuned.add_argument(
+        "--not-tuned",
+        dest="tuned",
+        action="store_false",
+        help="settings were not chosen on these tasks",
+    )
     add("--contact", help="mail address or other way to reach an author")
-    add("--paper", help="https address")
+    add("--paper", help="https address of the paper")
     add("--code", help="https address of the method's repository")
-    add("--commit", help="its commit that made the runs; goes with --code")
-    add("--hardware", help="what they ran on (default: what the headers say)")
+    add("--commit", help="its commit with which the runs were made; needs --code")
+    add("--hardware", help="machines of the runs (default: as in their headers)")

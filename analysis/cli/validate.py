@@ -1,4 +1,4 @@
-"""`explore-suite validate`: the flags and the output of checking a submission."""
+"""`explore-suite validate`: checks a submission and prints every problem."""
 
 import argparse
 from dataclasses import replace
@@ -47,10 +47,10 @@ def main(arguments: list[str]) -> int:
 
 
 def results_beside(folder: Path) -> Path | None:
-    """The results among which a folder is to stand.
+    """The results folder that a submission is compared with.
 
-    Those in whose submissions/ it lies, as results/submissions/my-method does, else `results` of
-    the working directory, else the published ones.
+    It is the one that holds it, as results/submissions/my-method, else `results` in the working
+    directory, else the published results.
     """
     parent = folder.absolute().parent
     if parent.name == "submissions":
@@ -62,7 +62,7 @@ def results_beside(folder: Path) -> Path | None:
 
 
 def with_conflicts(folder: Path, report: Validation, results: Path | None) -> Validation:
-    """The report of a sound submission with its conflicts with the entries of `results`."""
+    """Adds to the report of a sound submission its conflicts with the entries of `results`."""
     if results is None or report.problems:
         return report
     return replace(report, problems=conflicts_of(folder, report, results))
@@ -102,9 +102,9 @@ def _sound_lines(folder: Path, found: Submission, report: Validation) -> list[st
 
 
 def _problem_lines(folder: Path, report: Validation) -> list[str]:
-    """The problems, each after a space: no line of a log may begin with a stranger's `::`."""
+    """The problems, indented: GitHub Actions takes a line that begins with `::` for a command."""
     lines = [f" {problem}" for problem in report.problems]
-    if report.replay is not None:  # whose problems these are, then
+    if report.replay is not None:  # the problem may be this machine's physics
         lines.append("  `explore-suite doctor` checks that the tasks behave as published here")
     problems = count(len(report.problems), "problem")
     return [*lines, f"refused: {problems} in {shown(str(folder))}"]
@@ -113,17 +113,17 @@ def _problem_lines(folder: Path, report: Validation) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="explore-suite validate",
-        description="Check a submission: recompute every score from its rows, refuse what cannot "
-        f"be, replay the traces of its runs (of {MAX_RUNS} of them, where there are more), and "
-        "print all problems, one line each. No symlink is followed, no code of the submission is "
-        "run, and nothing else is read but the entries that it is to stand beside. Exit code 0 if "
-        "it is sound, 1 if not. The rules are in results/README.md.",
+        description="Check a submission: recompute every score from its rows, refuse impossible "
+        f"values, replay the traces of its runs (of at most {MAX_RUNS}), compare it with the "
+        "entries of the leaderboard, and print all problems, one line each. No symlink is followed "
+        "and no code of the submission is run. Exit code 0 if it is sound, 1 if not. The rules are "
+        "in results/README.md.",
     )
     add = parser.add_argument
-    add("folder", type=Path, nargs="?", help="with its submission.json and runs/")
+    add("folder", type=Path, nargs="?", help="the submission: submission.json and runs/")
     add(
-        "--results", type=Path, help="runs/ and submissions/ to compare with (where the folder "
-        "lies, or results/ if there is one)",
+        "--results", type=Path, help="folder of runs/ and submissions/ to compare with (default: "
+        "the one that holds the submission, else results/)",
     )  # fmt: skip
     add(
         "--no-replay", action="store_true", help="do not play the stored actions (about 0.3 s each)"

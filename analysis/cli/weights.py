@@ -34,7 +34,7 @@ _COLUMNS = ("agent", "task", "preset", "score", "commit", "file", "SHA-256")
 
 
 def main(arguments: list[str]) -> None:
-    """Copies the weights of one seed with the runs that made them, and writes the card."""
+    """Copies the weights of one seed and the runs that they are from, and writes the card."""
     options = _parser().parse_args(arguments)
     if options.out.exists():
         raise UserError(f"{options.out} exists; name a new folder")
@@ -60,7 +60,7 @@ def _file(run: StoredRun, suffix: str) -> Path:
 
 
 def _released(run: StoredRun, out: Path) -> Sequence[str]:
-    """Copies one run; its line of the card."""
+    """Copies one run; returns its line of the card."""
     header, released = run.header, ResultStore(out)
     for suffix in (".json", ".csv", WEIGHTS):
         copy = released.path(header.key, suffix)
@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="example: explore-suite weights --results results/runs --out release",
     )
     add_stores(parser)
-    parser.add_argument("--out", type=Path, required=True, help="the folder, to be made")
-    parser.add_argument("--seed", type=int, default=0, help="whose policies (%(default)s)")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, help="folder to write; must not exist yet")
+    add("--seed", type=int, default=0, help="seed of the runs (default: %(default)s)")
     return parser

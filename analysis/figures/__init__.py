@@ -19,6 +19,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
     "hallway": control.hallway,
     "longer_runs": control.longer_runs,
     "classic": control.classic,
+    "classic_cost_of_exploring": control.classic_cost_of_exploring,
     "other_tasks": control.other_tasks,
     "grid_learning": grid.learning,
     "grid_warm_start": grid.warm_start,

@@ -24,8 +24,9 @@ def comparison(
         )
         axes.plot([low, high], [place, place], color=colour, linewidth=5, alpha=0.35)
         axes.plot(value, place, color=colour, marker=style.style(first).marker, markersize=4)
-        axes.text(1.02, place, f"{one.improvement.value:.0%}", transform=axes.get_yaxis_transform(),
-                  va="center", fontsize=7, color=style.GREY)  # fmt: skip
+        if one.improvement.seeds >= MIN_SEEDS:
+            axes.text(1.02, place, f"{one.improvement.value:.0%}", fontsize=7, color=style.GREY,
+                      transform=axes.get_yaxis_transform(), va="center")  # fmt: skip
     axes.axvline(0, color=style.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(tasks)), [one.task for one in tasks])
     axes.set_ylim(len(tasks) - 0.5, -0.5)
@@ -37,7 +38,7 @@ def comparison(
     axes.set_xlabel(
         f"Normalised score of {names[0]} minus that of {names[1]}, 95 % bootstrap interval "
         f"(none below {MIN_SEEDS} seeds).\n"
-        "Right: how likely a run of the former beats one of the latter"
+        "Right: probability that a run of the first beats one of the second"
     )
     lines = [f"{one.question} {one.sentence}" for one in answers]
     figure.suptitle("\n".join(lines), fontsize=7, wrap=True)

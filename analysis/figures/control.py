@@ -29,7 +29,7 @@ COMPARED = ("sac", "sac_bbe", "sac_deep")
 SUITE_METHODS = ("random", "sac", "sac_bbe", "sac_2q", "sac_deep")
 LONG_METHODS = ("sac.long", "sac_deep.long")
 LONG_TASKS = ("FingerTurnHard", "FingerExplore", "WalkerExplore")
-LATE_WINDOW = (241, 260)  # of longer runs; their score window is the task's, too
+LATE_WINDOW = (241, 260)  # episodes that are marked besides the task's score window
 RETURN = "Evaluation return"
 EPISODES = "Training episodes"
 _OTHER_COLUMNS = 3
@@ -53,7 +53,7 @@ def two_q(results: Results) -> Figure:
 
 
 def hallway(results: Results) -> Figure:
-    """Learning curves on the hallways: the near goal distracts (a), or is the better one (b)."""
+    """Learning curves on the hallways: the near goal is a local optimum (a) or the best one (b)."""
     figure, panels = style.page(1, 2, height=2.5)
     tasks = ("HallwayLocalOptimum", "HallwayAdversarial")
     titles = [f"({letter}) {task}" for letter, task in zip("ab", tasks, strict=True)]
@@ -62,7 +62,7 @@ def hallway(results: Results) -> Figure:
 
 
 def longer_runs(results: Results) -> Figure:
-    """Learning curves of 300 episodes where 110 are few: what more time brings."""
+    """Learning curves of 300 episodes, on tasks where 110 episodes are few."""
     figure, panels = style.page(1, len(LONG_TASKS), height=2.5)
     windows = lookup(LONG_TASKS[0]).score_window, LATE_WINDOW
     grey = " and ".join(f"{first}–{last}" for first, last in windows)
@@ -123,37 +123,36 @@ def after_100_episodes(results: Results) -> Figure:
 
 
 def cost_of_exploring(results: Results) -> Figure:
-    """Scatter plot: score on each original task (x) against its explore variant (y).
+    """Scatter plot: score on each original control task (x) against its explore variant (y).
 
-    Below the diagonal a method does worse when it has to explore. Each set of tasks with scores has
-    a row of panels.
+    Below the diagonal a method does worse when it has to explore.
     """
+    return _original_against_explore(results, CONTROL_PAIRS)
+
+
+def classic_cost_of_exploring(results: Results) -> Figure:
+    """Scatter plot: score on each original classic task (x) against its explore variant (y)."""
+    return _original_against_explore(results, CLASSIC_PAIRS)
+
+
+def _original_against_explore(results: Results, pairs: Sequence[tuple[str, str]]) -> Figure:
     methods = results.shown(SUITE_METHODS)
-    rows = [
-        pairs
-        for pairs in (CONTROL_PAIRS, CLASSIC_PAIRS)
-        if any(_scored(results, methods, *pair) for pair in pairs)
-    ]
-    if not rows:
+    scored = {pair: _scored(results, methods, *pair) for pair in pairs}
+    if not any(scored.values()):
         raise NotEnoughRuns("no method has scores on an original task and its explore variant")
-    columns = max(map(len, rows))
-    figure, panels = style.page(len(rows), columns, height=2.3 * len(rows))
+    figure, panels = style.page(1, len(pairs), height=2.3)
     seeds: dict[str, list[int]] = {}
-    for row, pairs in enumerate(rows):
-        in_row = panels[row * columns : (row + 1) * columns]
-        for axes, (original, variant) in zip(in_row, pairs, strict=False):
-            best = lookup(original).best_return
-            axes.plot([0, best], [0, best], color=style.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
-            for method in _scored(results, methods, original, variant):
-                x, y = results.score(method, original)[0], results.score(method, variant)[0]
-                _cross(axes, x, y, method)
-                seeds.setdefault(method, []).extend((x.seeds, y.seeds))
-            limits = (-0.04 * best, 1.04 * best)
-            axes.set(xlim=limits, ylim=limits, aspect="equal", anchor="N")
-            axes.set(title=_family(original), xlabel=original, ylabel=variant)
-            axes.set(xticks=(0, best / 2, best), yticks=(0, best / 2, best))
-        for axes in in_row[len(pairs) :]:
-            axes.set_visible(False)
+    for axes, (original, variant) in zip(panels, pairs, strict=True):
+        best = lookup(original).best_return
+        axes.plot([0, best], [0, best], color=style.GREY, linewidth=0.7, linestyle=(0, (4, 3)))
+        for method in scored[original, variant]:
+            x, y = results.score(method, original)[0], results.score(method, variant)[0]
+            _cross(axes, x, y, method)
+            seeds.setdefault(method, []).extend((x.seeds, y.seeds))
+        limits = (-0.04 * best, 1.04 * best)
+        axes.set(xlim=limits, ylim=limits, aspect="equal", anchor="N")
+        axes.set(title=_family(original), xlabel=original, ylabel=variant)
+        axes.set(xticks=(0, best / 2, best), yticks=(0, best / 2, best))
     drawn = {method: seeds[method] for method in methods if method in seeds}
     what = "Dashed: having to explore costs nothing. Mean score"
     style.legend(figure, drawn, what, kind="point")
@@ -169,7 +168,7 @@ def draw_curves(
     titles: Sequence[str],
     note: str = "",
 ) -> None:
-    """Draws the learning curves of each task into its panel, and the legend; `note` opens it."""
+    """Draws the learning curves of each task into its panel; the legend begins with `note`."""
     seeds: dict[str, list[int]] = {}
     for axes, task, title in zip(panels, tasks, titles, strict=True):
         lines = {method: results.curve(method, task) for method in methods}

@@ -38,7 +38,7 @@ def warm_start(results: Results) -> Figure:
 
 
 def pure_exploration(results: Results) -> Figure:
-    """Coverage over training, where no reward reaches behaviour."""
+    """Coverage over training of agents whose behaviour ignores the reward."""
     figure, (axes,) = style.page(1, 1, width=style.COLUMN, height=3.0)
     seeds = _draw(axes, results, PURE, "coverage")
     _percent(axes)

@@ -87,7 +87,7 @@ def all_methods(results: Results) -> Figure:
     explore, original = found.values()
     if not (explore.keys() | original.keys()) - set(SUITE_METHODS):
         raise NotEnoughRuns(
-            "only the paper's methods have scores on all explore tasks or originals"
+            "no method beyond the paper's has scores on all explore tasks or all originals"
         )
     means = {method: estimate(cells, "mean").value for method, cells in explore.items()}
     methods = sorted(means, key=lambda method: -means[method])  # the best first, then those without

@@ -6,7 +6,7 @@ from analysis.leaderboard.entries import PACKAGES
 from analysis.leaderboard.rows import Row, sections
 from analysis.stats import formatting
 
-_PLAIN = " +-,()/"  # what the text of a submission may hold besides letters and digits, as it is
+_PLAIN = " +-,()/"  # besides letters and digits: characters of a submission that are not encoded
 _HEAD = """\
 # Leaderboard
 
@@ -17,12 +17,12 @@ control and classic tasks, its bound. The score of a row is the interquartile me
 tasks, in brackets its 95 % bootstrap interval over seeds (none below 3 seeds, and too narrow below
 10: with 3 seeds of one task it is the range of the runs). A row without scores on all tasks of its
 group is shown but not ranked: its numbers are of the tasks named, those that all of its seeds have,
-and not to be compared with rows of others. A section with a single rankable method shows no ranks.
-*Gap* is the mean normalised score on the original tasks minus that on their explore variants: what
-a method loses where it must explore. *Coverage* is the mean share of bins visited in training.
-*Minutes* are per 100 training episodes, on whatever machine the runs ran. Rows that agree to 0.01
-share a rank, and ranks do not say that neighbours differ: look at the intervals. Badges are
-explained in [README.md](README.md#badges).
+and not to be compared with rows of others. A section in which fewer than two learners could be
+ranked shows no ranks. *Gap* is the mean normalised score on the original tasks minus that on their
+explore variants: what a method loses where it must explore. *Coverage* is the mean share of bins
+visited in training. *Minutes* are per 100 training episodes, on whatever machine the runs ran. Rows
+that agree to 0.01 share a rank, and ranks do not say that neighbours differ: look at the intervals.
+Badges are explained in [README.md](README.md#badges).
 """
 
 
@@ -39,9 +39,10 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def plain(text: str, more: str = "") -> str:
-    """Text of a submission as plain text: what means something to Markdown or HTML is encoded.
+    """Text of a submission as plain text: what means something in Markdown or HTML is encoded.
 
-    `more` are characters to leave as they are: a point makes addresses of names, but no versions.
+    `more` are further characters to leave as they are: a point could turn a name into a link, but
+    not a version.
     """
     kept = _PLAIN + more
     return "".join(

@@ -2,7 +2,7 @@
 
 A row's score is the IQM of normalised scores. It is taken over the whole group if 3 or more seeds
 have a score on all of its tasks; otherwise over those tasks that all seeds of the method have. Only
-rows over the whole group with an interval are ranked, if there are two or more.
+rows over the whole group with an interval are ranked, if two or more of them are of learners.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,14 +24,14 @@ class Section(NamedTuple):
     """Rows that are compared with each other."""
 
     group: str  # control, hallway, grid, classic, or other
-    setting: str  # of the variants in it, as of `entries.setting`; `` where agents just learn
+    setting: str  # see `entries.setting`; "" for agents that just learn the task
     title: str
     about: str
     tasks: tuple[str, ...]
     rank_by: str = "suite"  # the estimate of a row that ranks it
 
 
-# Of the frozen sets of tasks; all ranked but that of ablations.
+# One or more per frozen set of tasks; all are ranked except the ablations.
 SECTIONS = (
     Section("control", "", "Control suite",
             "Four tasks of dm_control and the explore variant of each.",
@@ -47,11 +47,11 @@ SECTIONS = (
     Section("grid", "warm", "Grid world, warm start",
             "The first 20 episodes are played by a scripted expert.", GRID),
     Section("grid", "pure", "Grid world, exploration only",
-            "No reward reaches behaviour; ranked by coverage at the end of the score window.",
+            "Behaviour ignores the reward; ranked by coverage at the end of the score window.",
             GRID, "coverage"),
     Section("classic", "", "Classic",
-            "Three more tasks of dm_control, each with a variant that pays or starts less kindly; "
-            "not of the paper.", tuple(chain(*CLASSIC_PAIRS))),
+            "Three more tasks of dm_control, each with a variant that has a sparser reward or a "
+            "harder start; not in the paper.", tuple(chain(*CLASSIC_PAIRS))),
 )  # fmt: skip
 
 
@@ -112,17 +112,17 @@ class Row:
 
     @property
     def rankable(self) -> bool:
-        """Whether it covers the whole group with seeds enough for an interval."""
+        """Whether it covers the whole group with enough seeds for an interval."""
         return self.complete and bool(np.isfinite(self.ranked_by.low))
 
     @property
     def ranked_by(self) -> Estimate:
-        """The number that orders its section."""
+        """The number by which its section is ranked."""
         found: Estimate = getattr(self, self.section.rank_by)
         return found
 
     def on_task(self, task: str) -> Estimate:
-        """The number that orders its section, on one task."""
+        """The number by which its section is ranked, on one task."""
         found = self.by_task[task]
         return found.coverage if self.section.rank_by == "coverage" else found.score
 
@@ -148,14 +148,14 @@ class Row:
 
 
 def search(entry: Entry) -> str:
-    """The text of an entry in which the page's search box looks."""
+    """The text of an entry that the page's search box searches."""
     authors = entry.submission.authors if entry.submission else []
     words = [entry.name, entry.label, entry.preset, entry.badge, *authors]
     return " ".join(words).lower()  # as the script does; casefold would turn ß into ss
 
 
 def rows(board: Board) -> list[Row]:
-    """Every row, by section: ranked ones first, then the others, the more tasks the earlier."""
+    """Every row, by section: ranked rows first, then the others by number of tasks."""
     found = []
     for section in sections():
         members = [
@@ -280,17 +280,18 @@ def ranked(members: list[Row]) -> list[Row]:
     """
     first = sorted((row for row in members if row.rankable), key=_order)
     rest = sorted((row for row in members if not row.rankable), key=_order)
-    # The first of one says nothing.
-    if len(first) > 1 and first[0].section.setting != "unranked":
-        shown = [round(row.ranked_by.value, 2) for row in first]
-        first = [
-            replace(row, rank=1 + shown.index(value))
-            for row, value in zip(first, shown, strict=True)
-        ]
+    learners = sum(row.entry.learns for row in first)
+    # A rank says nothing if there is only one, or one above random actions.
+    if learners < 2 or first[0].section.setting == "unranked":
+        return sorted(members, key=lambda row: (not row.entry.learns, *_order(row)))
+    shown = [round(row.ranked_by.value, 2) for row in first]
+    first = [
+        replace(row, rank=1 + shown.index(value)) for row, value in zip(first, shown, strict=True)
+    ]
     return first + rest
 
 
 def _order(row: Row) -> tuple[int, float]:
-    """Rows of more tasks first, among these the better ones, and what is missing last."""
+    """Sort key: more tasks first, then better values first, missing values last."""
     value = row.ranked_by.value
     return -len(row.tasks), np.inf if np.isnan(value) else -value

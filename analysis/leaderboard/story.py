@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.leaderboard.entries import Board, Entry
+from analysis.leaderboard.entries import Board, Entry, setting
 from analysis.leaderboard.rows import Row
 from analysis.stats import formatting
 from analysis.stats.intervals import MIN_SEEDS, Estimate, ScoreMatrix, estimate
@@ -44,11 +44,15 @@ def _extent(board: Board) -> str:
     where = "all" if tasks == len(frozen) else f"{tasks} of the"
     where += f" {len(frozen)} tasks of the benchmark"
     where += f" and {formatting.count(others, 'other task')}" if others else ""
-    runs, methods = (
-        formatting.count(len(board.runs), "run"),
-        formatting.count(sum(entry.is_method for entry in board.entries.values()), "method"),
-    )
+    found = {_method(entry) for entry in board.entries.values() if entry.is_method}
+    runs, methods = formatting.count(len(board.runs), "run"), formatting.count(len(found), "method")
     return f"{_ASKS}; this page shows {runs} of {methods}, on {where}."
+
+
+def _method(entry: Entry) -> str:
+    """The label without `warm` and `pure`, which are one method put to another use."""
+    used = setting(entry.agent) in ("warm", "pure")
+    return entry.label.partition(".")[0] if used else entry.label
 
 
 def _cost(board: Board) -> str:
@@ -79,9 +83,10 @@ def _cost(board: Board) -> str:
 
 
 def compared(board: Board) -> tuple[tuple[tuple[str, str], ...], list[Compared]]:
-    """The largest set of pairs on which two learning methods have scores, and all such methods.
+    """The pairs of the sentence about exploring, and the methods with scores on all of them.
 
-    If there are no two, the largest set for one method.
+    That is the largest set of pairs on which two learning methods have the fewest seeds for an
+    interval; else the largest on which two have scores at all; else the largest of one method.
     """
     scores = board.results.scores.dropna(subset=["score"])
     seeds: dict[tuple[str, str], set[int]] = {}
@@ -89,11 +94,21 @@ def compared(board: Board) -> tuple[tuple[tuple[str, str], ...], list[Compared]]
         seeds.setdefault((method, task), set()).add(seed)
     learners = [entry for entry in board.entries.values() if entry.learns and entry.is_method]
     choices = [
-        (pairs, [entry for entry in learners if _shared(seeds, entry.label, pairs)])
+        (
+            pairs,
+            [one for one in learners if len(_shared(seeds, one.label, pairs)) >= fewest],
+            fewest,
+        )
+        for fewest in (1, MIN_SEEDS)
         for size in range(1, 1 + len(CONTROL_PAIRS))
         for pairs in combinations(CONTROL_PAIRS, size)
     ]
-    pairs, members = max(choices, key=lambda one: (min(len(one[1]), 2), len(one[0]), len(one[1])))
+
+    def preferred(choice: tuple[Sequence[tuple[str, str]], list[Entry], int]) -> tuple[int, ...]:
+        pairs, members, fewest = choice
+        return min(len(members), 2), fewest if len(members) > 1 else 0, len(pairs), len(members)
+
+    pairs, members, _ = max(choices, key=preferred)
     return pairs, [_compared(board, entry, pairs) for entry in members]
 
 
@@ -154,6 +169,6 @@ def _seeds(found: Iterable[Compared]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """A, B and C."""
+    """Joins names to "A, B and C"."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

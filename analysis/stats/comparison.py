@@ -3,7 +3,9 @@
 Does the first explore better, and does it cost anything where exploration is not needed?
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from analysis.stats.formatting import count
@@ -18,9 +20,10 @@ from analysis.stats.results import Results
 from explore_suite.errors import UserError
 from explore_suite.tasks import CLASSIC_PAIRS, CONTROL_PAIRS, TASKS
 
-# What is said before "original" and "explore", and the pairs of tasks.
+# Word before "original" and "explore" in sentences -> pairs of tasks.
 _PAIRS = {"": CONTROL_PAIRS, "classic ": CLASSIC_PAIRS}
-_ENOUGH_SEEDS = 5  # a bootstrap interval of fewer is too narrow: of 3 it covers about 75 %
+_ENOUGH_SEEDS = 5  # with fewer a bootstrap interval is too narrow: with 3 it covers about 75 %
+_TIE_DIGITS = 6
 TOLERANCE = 0.1  # of normalised scores: smaller differences count as equal
 
 
@@ -31,7 +34,7 @@ class TaskComparison(NamedTuple):
     first: Estimate  # mean score of the first method
     second: Estimate
     difference: Estimate  # first minus second
-    improvement: Estimate  # probability that a run of the first beats one of the second
+    improvement: Estimate  # probability that a run of the first beats one of the second; NaN if few
 
 
 class Answer(NamedTuple):
@@ -48,8 +51,10 @@ def compare(
 ) -> list[TaskComparison]:
     """Compares two methods on the given tasks, by default on all where both have scores.
 
-    Raises UserError if a method has no runs or a given task lacks scores.
+    Raises UserError if the two are one, a method has no runs or a given task lacks scores.
     """
+    if first == second:
+        raise UserError(f"{first} is compared with itself")
     for method in (first, second):
         if method not in results.methods:
             raise UserError(f"no runs of {method}; there are {', '.join(results.methods)}")
@@ -71,11 +76,12 @@ def _namesakes(results: Results, first: str, second: str) -> str:
     others = [name for name in results.methods if name.partition(" (")[0] in (first, second)]
     found = [f'"{name}"' for name in others if name not in (first, second)]
     there = f"; there is also {' and '.join(found)}" if found else ""
-    return f"{there}; --last N scores runs that are too short for a score"
+    short = "" if results.last else "; --last N scores runs that are too short for a score"
+    return there + short
 
 
 def answers(results: Results, first: str, second: str, tasks: Sequence[str]) -> list[Answer]:
-    """The suite's two questions for each set of pairs; without such tasks, left out."""
+    """Answers the suite's two questions for each set of pairs that has such tasks."""
     found = []
     for name, pairs in _PAIRS.items():
         original = tuple(task for task, _ in pairs if task in tasks)
@@ -97,13 +103,18 @@ def answers(results: Results, first: str, second: str, tasks: Sequence[str]) -> 
 
 def _on_task(results: Results, first: str, second: str, task: str) -> TaskComparison:
     x, y = (results.matrix(method, [task], "score") for method in (first, second))
-    normalised = (results.matrix(method, [task]) for method in (first, second))
+    # Rounded, so that scores that no table tells apart are ties.
+    normalised = (
+        replace(found, cells=found.cells.round(_TIE_DIGITS))
+        for found in (results.matrix(method, [task]) for method in (first, second))
+    )
+    better = probability_of_improvement(*normalised)
     return TaskComparison(
         task,
         first=estimate(x, "mean"),
         second=estimate(y, "mean"),
         difference=mean_difference(x, y),
-        improvement=probability_of_improvement(*normalised),
+        improvement=better if better.seeds >= MIN_SEEDS else better._replace(value=math.nan),
     )
 
 

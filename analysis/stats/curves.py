@@ -23,7 +23,7 @@ class Drawn(NamedTuple):
 def seed_curves(
     rows: pd.DataFrame, window: int, column: str = "return", skip: int = 0
 ) -> pd.DataFrame:
-    """The runs of a learning curve, those of `drawn`, each smoothed by itself: by episode and seed.
+    """The smoothed runs behind a learning curve (selected by `drawn`), by episode and seed.
 
     `rows` are the episodes of one method on one task. Column "return" is of evaluations, "coverage"
     of training. The first `skip` episodes are left out, and episodes are numbered after them.

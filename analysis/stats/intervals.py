@@ -76,7 +76,7 @@ class Band(NamedTuple):
     high: np.ndarray
 
     def estimates(self, seeds: int) -> list[Estimate]:
-        """One estimate per point, each of so many seeds."""
+        """One estimate per point, each with this number of seeds."""
         points = zip(*self, strict=True)
         return [
             Estimate(float(value), float(low), float(high), seeds) for value, low, high in points
@@ -190,18 +190,18 @@ def _choices(shapes: Sequence[tuple[int, ...]], repetitions: int) -> Iterator[li
 
 @lru_cache(maxsize=8)
 def _kept_choices(shapes: tuple[tuple[int, ...], ...], repetitions: int) -> list[list[np.ndarray]]:
-    """As `_choices`: most of the time goes into drawing them, and many arrays are of one shape."""
+    """`_choices`, cached: drawing takes most of the time, and many arrays have the same shape."""
     return list(_choices(shapes, repetitions))
 
 
 def _improvement(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Fraction of pairs of runs in which x is better, ties half; as rliable, for all tasks."""
+    """Fraction of pairs of runs in which x is better, ties count half; as rliable computes it."""
     difference = x[..., :, None, :, :] - y[..., None, :, :, :]  # (..., of x, of y, tasks, 1)
     return ((difference > 0) + 0.5 * (difference == 0)).mean(axis=(-4, -3, -2))
 
 
 def _values(matrix: ScoreMatrix) -> np.ndarray:
-    """(seeds, tasks, 1)."""
+    """The numbers of a matrix, (seeds, tasks, 1)."""
     if not isinstance(matrix, ScoreMatrix):
         raise TypeError("expected a ScoreMatrix, not an array, whose axes might be swapped")
     return matrix.values[..., None]
@@ -218,7 +218,7 @@ def _pair(
 def _one(
     matrices: Sequence[ScoreMatrix], statistic: Statistic, of_all: Callable[..., float]
 ) -> Estimate:
-    """The statistic of one matrix, or of two: `of_all` its runs, `statistic` of resamples."""
+    """Value and interval: `of_all` computes the value, `statistic` that of each resample."""
     arrays = [_values(matrix) for matrix in matrices]
     seeds = min(map(len, arrays))
     if seeds == 0:

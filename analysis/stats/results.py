@@ -25,13 +25,13 @@ class NotEnoughRuns(Exception):  # noqa: N818 - missing runs are no error
 
 
 class Results:
-    """Scores, curves and matrices of a set of runs, by method; computed on demand and cached."""
+    """Scores, learning curves and score matrices of a set of runs, by method; cached."""
 
     def __init__(
         self, runs: Sequence[StoredRun], left_out: Sequence[LeftOut] = (), last: int | None = None
     ) -> None:
         """`left_out` are runs that cannot be used; `last` is explained in `run_scores`."""
-        self.runs, self.left_out, self._last = runs, left_out, last
+        self.runs, self.left_out, self.last = runs, left_out, last
         self.chosen: tuple[str, ...] = ()  # methods that a user asked for, if any
         self.table = episode_table(runs)
         self._seed_curves: dict[tuple[Any, ...], pd.DataFrame] = {}
@@ -50,14 +50,14 @@ class Results:
         published = [run for run in runs if run.origin == REFERENCE]
         plain = [replace(run, method=run.header.agent) for run in published or runs]
         kept = [one for one in self.left_out if one.path.parts[0] == preset]
-        return Results(plain, kept, self._last)
+        return Results(plain, kept, self.last)
 
     def only(self, methods: Sequence[str]) -> "Results":
         """The same runs, with figures restricted to these methods; UserError if one has no runs."""
         unknown = [method for method in methods if method not in self.methods]
         if unknown:
             raise UserError(f"no runs of {', '.join(unknown)}; there are {', '.join(self.methods)}")
-        chosen = Results(self.runs, self.left_out, self._last)
+        chosen = Results(self.runs, self.left_out, self.last)
         chosen.chosen = tuple(methods)
         return chosen
 
@@ -72,12 +72,12 @@ class Results:
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """One row per run, as of `run_scores`."""
-        return run_scores(self.table, self._last)
+        """One row per run; see `run_scores`."""
+        return run_scores(self.table, self.last)
 
     @cached_property
     def methods(self) -> list[str]:
-        """Every method with a run, in the order of `ordered`."""
+        """Every method with a run, in the order of tables and legends."""
         return ordered(self.table.method.unique())
 
     def seeds(self, method: str, task: str) -> list[int]:
@@ -91,7 +91,7 @@ class Results:
     def curve(
         self, method: str, task: str, column: str = "return", skip: int = 0
     ) -> pd.DataFrame | None:
-        """The learning curve, as of `mean_curve`; None without runs. Only returns are smoothed."""
+        """The learning curve (see `mean_curve`); None without runs. Only returns are smoothed."""
         found = mean_curve(self.seed_curves(method, task, column, skip))
         return None if found.empty else found
 

@@ -25,7 +25,7 @@ def is_published(store: Path) -> bool:
 
 
 def default_stores() -> list[Path]:
-    """The user's store `runs` and that of the published runs, if they exist."""
+    """The user's store `runs` and the store of the published runs, those that exist."""
     found = [path for path in (DEFAULT_STORE, published()) if path is not None and path.is_dir()]
     if not found:
         raise UserError(

@@ -158,7 +158,8 @@ def _missing(method: str, cells: pd.DataFrame, complete: pd.DataFrame) -> tuple[
         if gaps[task].any() and task not in bare
     ]
     if lines and len(complete):
-        lines.append(f"{method}: {_seeds(complete.index)} used, which all tasks have")
+        used = _seeds(complete.index)
+        lines.append(f"{method}: over all tasks together {used} alone, with a score on each")
     return tuple(lines)
 
 

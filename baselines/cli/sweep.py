@@ -1,11 +1,10 @@
-"""`explore-suite sweep`: every (agent, task, seed) whose run is not finished."""
+"""`explore-suite sweep`: runs every (agent, task, seed) combination that is not finished."""
 
 import argparse
 import logging
 import re
 import shlex
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from baselines.cli.train import add_run_flags, run_options_of
@@ -19,9 +18,8 @@ from explore_suite.errors import UserError
 from explore_suite.installation import install_command
 from explore_suite.runs.provenance import checkout, warn_of_changes
 from explore_suite.runs.store import ResultStore
-from explore_suite.tasks import BENCHMARK, lookup
+from explore_suite.tasks import TASK_GROUPS, task_names
 
-TASK_GROUPS = ("explore", "original", "hallway", "grid", "classic")
 ENGINES = ("local", "ray")
 MAX_SWEEP_SEEDS = 10_000
 _EPILOG = """\
@@ -39,7 +37,7 @@ fails stops no other. `explore-suite train --agent AGENT --task TASK --help` lis
 
 
 def main(arguments: list[str]) -> int:
-    """Runs what is missing; 0 if nothing failed, 1 if runs failed, 130 if interrupted."""
+    """Runs all missing runs; 0 if none failed, 1 if some did, 130 if interrupted."""
     options = parse(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     run_options = run_options_of(options)
@@ -84,6 +82,10 @@ def specs(options: argparse.Namespace) -> list[RunSpec]:
     pairs = [(agent, task) for task in tasks for agent in options.agents if can_act(agent, task)]
     if not pairs:
         raise UserError("none of these agents can act in any of these tasks")
+    for agent in options.agents:
+        left = [task for task in tasks if not can_act(agent, task)]
+        if left:
+            logging.warning("left out: %s cannot act in %s", agent, ", ".join(left))
     configs = {}
     for agent, task in dict.fromkeys(pairs):
         config = parse_config(preset, agent, task, options.config)
@@ -99,17 +101,6 @@ def specs(options: argparse.Namespace) -> list[RunSpec]:
         for seed in seeds(options.seeds)
         for (name, task), config in configs.items()
     ]
-
-
-def task_names(names: Sequence[str]) -> list[str]:
-    """Task names from names and from groups, which hold those of the benchmark."""
-    chosen: dict[str, None] = {}
-    for name in names:
-        if name in (*TASK_GROUPS, "all"):
-            chosen |= {s.name: None for s in BENCHMARK.values() if name in (s.group, "all")}
-        else:
-            chosen[lookup(name).name] = None
-    return list(chosen)
 
 
 def seeds(text: str) -> list[int]:
@@ -151,7 +142,7 @@ def _engine(options: argparse.Namespace, store: ResultStore, run_options: RunOpt
 
 
 def _list(cells: list[Cell], at_a_time: int) -> None:
-    """What is to do, and how long it may take."""
+    """Prints the missing runs, with an estimate of the time that each takes."""
     left = seconds_left(cells)
     rows = [
         (cell.name, f"{cell.reached.episode}/{cell.spec.episodes}", minutes(left[cell]))
@@ -179,8 +170,8 @@ def _parser() -> argparse.ArgumentParser:
     add_run_flags(parser)
     add("--dry-run", action="store_true", help="only list the missing runs and estimate the time")
     add("--print-commands", action="store_true", help="only print the `train` commands to run")
-    add("--workers", type=int, help="runs at a time (default: 2; with Ray, what the cluster fits)")
+    add("--workers", type=int, help="runs at a time (default: 2; with Ray, all that fit)")
     add("--engine", choices=ENGINES, default="local", help="this machine or a Ray cluster")
-    add("--address", default="auto", help="of the Ray cluster (default: the one of this machine)")
+    add("--address", default="auto", help="of the Ray cluster (default: this machine's)")
     add("--gpus-per-run", type=float, help="e.g. 0.25: four runs share one GPU of the Ray cluster")
     return parser

@@ -88,6 +88,35 @@ def test_what_cannot_be_compared_is_said():
         compare(found, "a", "b")
     with pytest.raises(UserError, match="do not both have scores on WalkerWalk"):
         compare(found, "a", "b", ["WalkerWalk"])
+    with pytest.raises(UserError, match="a is compared with itself"):
+        compare(found, "a", "a")
+
+
+def test_a_hint_is_given_only_where_it_helps():
+    found = results({"a": {"WalkerWalk": [1]}, "b": {"WalkerExplore": [1]}})
+    for last, hint in ((None, True), (2, False)):
+        with pytest.raises(UserError) as caught:
+            compare(Results(found.runs, last=last), "a", "b")
+        assert ("--last N" in str(caught.value)) is hint
+
+
+def test_scores_that_no_table_tells_apart_are_ties():
+    nearly = [500.0, 500.0, 500.0 + 1e-9]
+    (one,) = compare(
+        results({"a": {"WalkerWalk": nearly}, "b": {"WalkerWalk": [500.0] * 3}}), "a", "b"
+    )
+    assert one.improvement.value == 0.5
+
+
+def test_of_few_seeds_there_is_no_probability():
+    (one,) = compare(results({"a": {"WalkerWalk": [9, 8]}, "b": {"WalkerWalk": [1, 2]}}), "a", "b")
+    assert np.isnan(one.improvement.value) and one.difference.value == 7
+
+
+def test_a_submission_beside_the_store_can_be_compared(capsys):
+    assert main(["compare", "sb3-sac", "random", "--tasks", "hallway"]) == 0
+    told = capsys.readouterr().out
+    assert "HallwayLocalOptimum" in told and "need scores of both methods" in told
 
 
 def test_the_command_prints_and_draws(tmp_path, capsys):

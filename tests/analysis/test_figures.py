@@ -179,20 +179,19 @@ def test_an_agent_of_others_joins_the_suite_under_its_own_name(tmp_path):
 
 
 @pytest.mark.slow
-def test_classic_pairs_have_a_row_of_their_own_where_they_have_scores(tmp_path):
+def test_classic_pairs_have_a_figure_of_their_own(tmp_path):
     control = synthetic.cells(("sac", "sac_deep"), synthetic.SUITE, 3)
     classic = synthetic.cells(("sac", "sac_deep"), synthetic.CLASSIC, 3)
-    for cells, titles in (
-        (control, ["Ball in cup", "Reacher", "Finger", "Walker"]),
-        (classic, ["Cartpole", "Pendulum", "Cheetah"]),
-        (control + classic, ["Ball in cup", "Reacher", "Finger", "Walker", "Cartpole", "Pendulum",
-                             "Cheetah"]),
-        (control + classic[:3], ["Ball in cup", "Reacher", "Finger", "Walker"]),
-    ):  # fmt: skip
-        figure = draw("cost_of_exploring", numbers_of(tmp_path, cells))
-        assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == titles
-    panels = draw("classic", numbers_of(tmp_path, classic)).axes
-    assert [axes.get_title() for axes in panels] == list(CLASSIC)
+    both = numbers_of(tmp_path / "both", control + classic)
+    for name, titles in (
+        ("cost_of_exploring", ["Ball in cup", "Reacher", "Finger", "Walker"]),
+        ("classic_cost_of_exploring", ["Cartpole", "Pendulum", "Cheetah"]),
+        ("classic", list(CLASSIC)),
+    ):
+        assert [axes.get_title() for axes in draw(name, both).axes] == titles
+    alone = numbers_of(tmp_path / "control", control)
+    with pytest.raises(NotEnoughRuns):
+        figures.FIGURES["classic_cost_of_exploring"](alone)
 
 
 GUESTS = ("learning_curves", "after_100_episodes", "cost_of_exploring", "hallway",

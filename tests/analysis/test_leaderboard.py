@@ -5,6 +5,7 @@ import threading
 import urllib.error
 import urllib.request
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,12 +228,13 @@ def test_the_report_writes_both_and_twice_alike(results):
     assert "| My &#60;b&#62;Method&#60;/b&#62; | `my-method` | external | " in by_task
 
 
-def test_the_command_writes_where_it_is_told(results, capsys):
+def test_the_command_writes_where_it_is_told(results, capsys, monkeypatch):
     out = results / "new" / "page.html"
     leaderboard.main(["--results", str(results / "runs"), "--out", str(out)])
     assert out.read_text().startswith("<!DOCTYPE html>") and str(out) in capsys.readouterr().out
+    monkeypatch.chdir(results / "new")
     leaderboard.main(["--results", str(results / "runs")])
-    assert (results / "leaderboard.html").read_bytes() == out.read_bytes()
+    assert Path("leaderboard.html").read_bytes() == out.read_bytes(), "in the working directory"
     with pytest.raises(UserError, match="--port must be"):
         leaderboard.main(["--port", "70000"])
     with pytest.raises(UserError, match="there is no store"):
@@ -241,7 +243,8 @@ def test_the_command_writes_where_it_is_told(results, capsys):
         leaderboard.main(["--results", str(results / "runs"), "--out", "/proc/no/a.html"])
 
 
-def test_a_look_at_short_runs_says_so(tmp_path, capsys):
+def test_a_look_at_short_runs_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     synthetic.write(tmp_path / "runs", synthetic.cells(["sac"], ["HallwayLocalOptimum"], 2, 5))
     command = ["--results", str(tmp_path / "runs"), "--title", "A short look"]
     leaderboard.main([*command, "--last", "2"])

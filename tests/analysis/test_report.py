@@ -110,7 +110,7 @@ def test_runs_that_cannot_be_used_are_left_out_and_told_once(spoilt, tmp_path, c
     for path in paths:
         assert said.count(f"  left out: {path}") == 1
         named = path.with_suffix(".json").relative_to(store.root)
-        assert f"- Left out, for it cannot be used: `{named}`." in text
+        assert f"- Left out, because it cannot be used: `{named}`." in text
     assert "- Runs: 2, all finished" in text and str(tmp_path) not in text
     leaderboard.main(["--results", str(store.root), "--out", str(tmp_path / "page.html")])
     said = capsys.readouterr().out

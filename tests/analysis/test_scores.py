@@ -156,7 +156,7 @@ def test_what_is_missing_is_listed_and_what_is_used_is_said():
     assert found.seeds == (0, 1, 2)
     assert found.missing == (
         "a ReacherExplore: seeds 3, 4 missing",
-        "a: seeds 0, 1, 2 used, which all tasks have",
+        "a: over all tasks together seeds 0, 1, 2 alone, with a score on each",
     )
     nothing = tables.matrix(table_of, "b", [TASK, "ReacherExplore"])
     assert nothing.seeds == () and nothing.missing == (f"b: no run with a score on {TASK}",)

@@ -90,7 +90,11 @@ def test_methods_are_compared_on_all_pairs_that_two_of_them_share(tmp_path):
     board = write(tmp_path, {"sac_2q": (1, 1)}, (*ORIGINAL, *EXPLORE), seeds=1)
     pairs, found = compared(board)
     assert len(pairs) == 2 and PAIR in pairs
-    assert [one.entry.label for one in found] == ["sac", "sac_2q", "sac_deep"]
+    assert [one.entry.label for one in found] == ["sac", "sac_deep"], "one seed has no interval"
+    write(tmp_path / "few", {"sac": (900, 100)}, (*ORIGINAL, *EXPLORE), seeds=1)
+    board = write(tmp_path / "few", {"sac_deep": (800, 700)}, PAIR, seeds=2)
+    pairs, found = compared(board)
+    assert pairs == (PAIR,) and [one.explore.seeds for one in found] == [1, 2]
 
 
 def test_the_first_of_each_ranking_is_named_with_its_neighbour(tmp_path):

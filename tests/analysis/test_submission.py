@@ -105,7 +105,7 @@ def test_what_the_validator_refuses_is_not_written(store, capsys, more, reason):
         (["--groups", "hallway", "grid"], "runs are missing: ExploreSuite/GridWorld-v0 seed 0"),
         (["--seeds", "6"], "missing: ExploreSuite/HallwayLocalOptimum-v0 seed 5"),
         (["--seeds", "0"], "--seeds must be 5 to 100"),
-        (["--commit", "0123abc"], "--commit goes with --code"),
+        (["--commit", "0123abc"], "--commit needs --code"),
     ],
 )
 def test_wrong_flags_are_one_line(store, more, reason):

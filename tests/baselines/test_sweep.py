@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from baselines.cli.sweep import seeds, task_names
+from baselines.cli.sweep import seeds
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
 from explore_suite.installation import install_command
 from explore_suite.runs.format import read_header
 from explore_suite.runs.store import ResultStore
-from explore_suite.tasks import CLASSIC, ORIGINAL
+from explore_suite.tasks import CLASSIC, ORIGINAL, task_names
 from tests.helpers.runs import wait_for
 
 FAST = ["--agents", "random", "--tasks", "GridWorld", "--seeds", "0-2", "--episodes", "2"]
@@ -124,7 +124,9 @@ def test_uncommitted_code_is_reported_when_training_begins(
     flags = FAST if command == "sweep" else ["--agent", "random", "--task", "GridWorld",
                                              "--episodes", "1"]  # fmt: skip
     assert main([command, *flags, "--results", str(tmp_path)]) == 0
-    told = caplog.text.count("the checkout of explore-suite has uncommitted changes: commit them")
+    told = caplog.text.count(
+        "the checkout of explore-suite has uncommitted changes or untracked files: commit them"
+    )
     assert told == bool(dirty)
 
 

@@ -77,11 +77,13 @@ def test_from_an_empty_folder_to_a_sound_submission(site, tmp_path):
     assert len(headers) == 6 and all(header["finished"] for header in headers)
 
     told = command("compare", "drifter", "ddqn.small", "--last", "5", "--out", "compare.svg")
-    assert "GridWorld" in told and "P(drifter better)" in told and "100.0 %" in told
+    assert "GridWorld" in told and "P(drifter better)" in told and "too few seeds" in told
     assert "The two questions of the suite need runs" in told
     assert "drifter" in (tmp_path / "compare.svg").read_text()
     told = command("compare", "drifter", "random", "--tasks", "GridWorld")
-    assert "random" in told, "the wheel brings the published runs"
+    assert "random" in told and "100.0 %" in told, "the wheel brings the published runs"
+    told = command("compare", "sb3-sac", "random")
+    assert "HallwayLocalOptimum" in told, "and the submissions"
 
     command("report", "--out", "report", "--agents", "drifter", "ddqn.small", "random")
     assert {path.name for path in (tmp_path / "report").iterdir()} == {
@@ -89,8 +91,8 @@ def test_from_an_empty_folder_to_a_sound_submission(site, tmp_path):
     assert (tmp_path / "report/figures/grid_learning.png").read_bytes()[:4] == b"\x89PNG"
     assert "drifter" in (tmp_path / "report/figures/grid_learning.svg").read_text()
 
-    told = command("leaderboard", "--out", "page.html")
-    page = (tmp_path / "page.html").read_text()
+    told = command("leaderboard")
+    page = (tmp_path / "leaderboard.html").read_text()
     for name in ("drifter", "ddqn.small", "Uniform random", "Stable-Baselines3 SAC"):
         assert name in told and name in page
     assert "data:image/png;base64," in page, "the wheel brings the pictures of the tasks"

@@ -81,12 +81,15 @@ def test_pythons_are_those_of_the_package():
 
 
 def test_the_wheels_trial_passes(tmp_path):
-    """The program that a release runs with the installed wheel, run here."""
-    (command,) = [step["run"] for step in JOBS["release.try"]["steps"] if "run" in step]
+    """The programs that a release runs with the installed wheel, run here."""
+    command, analysis = [step["run"] for step in JOBS["release.try"]["steps"] if "run" in step]
     program = re.search(r"<<'END'\n(.*?)END\n", command, re.DOTALL)[1]
     (tmp_path / "trial.py").write_text(program)
     replay = command.strip().splitlines()[-1].replace("clean/bin/", "")
     run(["bash", "-ec", f"python trial.py && {replay}"], tmp_path)
+    _, *commands = analysis.replace("clean/bin/", "").splitlines()
+    assert [line.split()[1] for line in commands[:-1]] == ["compare", "report", "leaderboard"]
+    run(["bash", "-ec", "\n".join(commands)], tmp_path)
 
 
 @pytest.mark.skipif(
