@@ -18,7 +18,7 @@ COMMANDS = {  # name -> where it is, what it does
     "train": ("baselines.cli.train:main", "train one agent (resumes if interrupted)"),
     "sweep": ("baselines.cli.sweep:main", "run all missing (agent, task, seed) combinations"),
     "verify": ("baselines.cli.verify:main", "re-run a finished run and check that it reproduces"),
-    "replay": ("explore_suite.cli.replay:main", "check a run's returns by its stored actions"),
+    "replay": ("explore_suite.cli.replay:main", "replay a run's stored actions, check its returns"),
     "report": ("analysis.cli.report:main", "write figures, leaderboard and reproduction report"),
     "compare": ("analysis.cli.compare:main", "say which of two methods explores better"),
     "weights": ("analysis.cli.weights:main", "gather trained policies for a release"),

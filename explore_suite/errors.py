@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend: commands print them as one line."""
+"""Errors that the user can fix: commands print them as one line, without a traceback."""
 
 from typing import ClassVar
 

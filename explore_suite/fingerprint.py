@@ -1,8 +1,8 @@
 """Fingerprints: a hash of how a task behaves, to notice changed physics, rewards or starts.
 
 The fingerprint is a hash of short trajectories: from seeded starts under fixed actions, and from
-stored states around the goal, where rewards begin. They are kept short and are rounded, so that
-the last digits of another processor's arithmetic do not show.
+stored states around the goal, where rewards begin. They are short, and values are rounded, so
+that small differences between processors do not change the hash.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""How this copy of explore-suite was installed, and what to install for its optional parts."""
+"""How explore-suite was installed, and the commands that install its optional parts."""
 
 import re
 import tomllib
@@ -6,12 +6,14 @@ from importlib import metadata
 from pathlib import Path
 
 PROJECT = "explore-suite"
-FOLDER = Path(__file__).parents[1]  # of a checkout the top, else what the package lies in
+FOLDER = Path(__file__).parents[
+    1
+]  # top of the checkout, or the folder that the package is installed in
 _UNIONS = ("all", "dev")  # extras that are made of other extras
 
 
 def is_checkout(folder: Path) -> bool:
-    """Whether a folder is a checkout of this project, and no project that vendors the package."""
+    """Whether a folder is a checkout of this project, not another project with a copy of it."""
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""CLAIMS: what the paper claims, by which criterion our runs decide it, and the function that does.
+"""CLAIMS: each claim of the paper, the criterion that decides it, and the function that judges it.
 
 A new claim is a function and an entry here. Criteria were written with the published numbers and a
 prototype in sight; `hypothesis_tests` says how intervals decide.
@@ -80,7 +80,7 @@ CLAIMS: dict[str, Claim] = {
     "C7": Claim(
         "On all four original tasks DEEP does as well as SAC or better.",
         "On each original task DEEP's mean final return is less than 0.1 below SAC's, and itself "
-        "above 0.2: where neither learns anything, that DEEP is as good shows little.",
+        "above 0.2: if neither agent learns anything, being as good shows little.",
         "Learning curves of the control suite, original tasks",
         control.no_cost_on_originals,
     ),
@@ -112,16 +112,15 @@ CLAIMS: dict[str, Claim] = {
     "C11": Claim(
         "After 100 episodes DEEP does as well as SAC and BBE or better on all eight tasks.",
         "On each task DEEP's mean score (evaluations 91-110) is less than 0.1 below SAC's and "
-        "BBE's, and itself above 0.2: where no agent learns anything, that DEEP is as good shows "
-        "little.",
+        "BBE's, and itself above 0.2: if no agent learns anything, being as good shows little.",
         "Bar chart of the control suite after 100 episodes",
         control.after_100_episodes,
     ),
     "C12": Claim(
         "DEEP is not worse than SAC on any of the eight tasks.",
         "On each task DEEP's mean final return and its mean return over all episodes are less than "
-        "0.1 below SAC's, and its final return is above 0.2: where neither learns anything, that "
-        "DEEP is as good shows little.",
+        "0.1 below SAC's, and its final return is above 0.2: if neither agent learns anything, "
+        "being as good shows little.",
         "Results and conclusion",
         control.never_worse,
     ),
@@ -129,45 +128,46 @@ CLAIMS: dict[str, Claim] = {
         "SAC with two Q functions and one policy (SAC 2Q) never outperforms BBE.",
         "The paper calls it worse throughout; only that it is not better is tested. On each of the "
         "eight tasks BBE's mean final return is less than 0.1 below SAC 2Q's, and itself above "
-        "0.2: where BBE learns nothing, that nothing is better shows little.",
+        "0.2: if BBE learns nothing, being as good as SAC 2Q shows little.",
         "Section on baselines, and the additional benchmark results",
         control.two_q_never_better,
     ),
     "C14": Claim(
         "Of the bonus scales 0.01, 0.1, 1 and 10, BBE does best overall with 1.",
         "The score of a seed is its mean normalised score over the eight tasks. With scale 1 "
-        "(`sac_bbe`) it is higher than with each other scale. The tests by task are shown, and "
-        "decide nothing.",
+        "(`sac_bbe`) it is higher than with each other scale. The tests by task are shown for "
+        "information only.",
         "Section on baselines",
         ablations.bonus_scale,
     ),
     "C15": Claim(
         "A kernel three times as wide or as narrow makes little difference.",
-        "The paper says so of all changes below a factor of ten: if three fails, so does that; if "
-        "three holds, more is not shown. On each explore task DEEP's mean normalised score with a "
+        "The paper says so of all changes below a factor of ten; a factor of three can refute "
+        "that, but not confirm all of it. On each explore task DEEP's mean normalised score with a "
         "third of the scale, and with three times it, is within 0.1 of that with the task's own "
-        "scale, and the latter above 0.2: where nothing is learned, equal scores show little.",
+        "scale, and the latter is above 0.2: if nothing is learned, equal scores show little.",
         "Appendix on pseudo-counts, the kernel",
         ablations.kernel_scale,
     ),
     "C16": Claim(
         "A very small count table explores nearly as well as an unlimited one.",
-        "The paper compares the bonuses earned, which results do not record; here it is coverage, "
-        "in the mean over all training episodes, since in the end even poor exploration has "
-        "covered much. On each explore task DEEP's with 512 rows, divided by that with a row for "
-        "every visit, is between 0.9 and 1.1 in the mean over seeds.",
+        "The paper compares the bonuses earned, which results do not record; here coverage is "
+        "compared, averaged over all training episodes, because in the end even poor exploration "
+        "has covered much. On each explore task DEEP's coverage with 512 rows, divided by that "
+        "with a row for every visit, is between 0.9 and 1.1 in the mean over seeds.",
         "Appendix on pseudo-counts, eviction",
         ablations.table_size,
     ),
     "C17": Claim(
-        "DEEP needs several times less data than SAC, on many sparse tasks no more than on dense.",
-        "A run solves a task at the first evaluation that returns more than half of the best, if "
-        "the ten from it on do so on average; a run without one takes longer than could be seen. "
-        "(1) On each explore task SAC's mean episode minus twice DEEP's is above 0. Of a SAC run "
-        "that does not solve the task only a bound is known: its seed counts with the bound where "
-        "that is above 0, else as 0, which neither supports nor contradicts. (2) On at least two "
-        "explore tasks DEEP's mean final return is above 0.5, and its mean return over all "
-        "episodes less than 0.1 below its own on the original.",
+        "DEEP needs several times less data than SAC, on many sparse tasks as little as on dense.",
+        "A run solves a task at its first evaluation above half of the best return, if the mean "
+        "of the ten evaluations from there on is above it too; a run without one counts with the "
+        "first episode that its budget rules out. (1) On each explore task the mean over seeds of "
+        "SAC's episode minus twice DEEP's is above 0. If SAC does not solve the task with a seed, "
+        "only a lower bound of this difference is known: the seed counts with the bound if that is "
+        "above 0, else with 0, which neither supports nor contradicts the claim. (2) On at least "
+        "two explore tasks DEEP's mean final return is above 0.5, and its mean return over all "
+        "episodes is less than 0.1 below its own on the original.",
         "Abstract",
         control.data_efficiency,
     ),

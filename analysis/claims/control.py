@@ -11,10 +11,10 @@ from analysis.claims import hypothesis_tests as ht
 from analysis.claims.samples import FINAL_EPISODES, Evidence, scored
 from explore_suite.tasks import CONTROL, EXPLORE, ORIGINAL, lookup
 
-SEVERAL = 2  # "several-fold", read as modestly as can be: a budget of 110 shows little more
+SEVERAL = 2  # the smallest "several-fold": a budget of 110 episodes can show little more
 SOLVED = 0.5  # of the best return
-SOLVED_FOR = 10  # evaluations in a row, on average
-MANY = 2  # of the four explore tasks
+SOLVED_FOR = 10  # evaluations whose mean must be above SOLVED, too
+MANY = 2  # explore tasks of four: the claim's "many sparse tasks"
 
 
 def no_cost_on_originals(evidence: Evidence) -> ht.Verdict:
@@ -78,7 +78,7 @@ def data_efficiency(evidence: Evidence) -> ht.Verdict:
 
 
 def score_test(evidence: Evidence, task: str, agent: str, other: str, limits: ht.Limits) -> ht.Test:
-    """Test an agent's score on a task against another's."""
+    """Tests the difference of two agents' scores on a task."""
     x, y = (evidence.score(name, task) for name in (agent, other))
     return ht.paired_test(scored(task), x, y, limits)
 
@@ -124,7 +124,7 @@ def _times_faster(evidence: Evidence, task: str) -> ht.Test:
     )
     saved = sac.values - SEVERAL * deep.values
     never = budget - SOLVED_FOR + 2
-    # Of an unsolved SAC run only a lower bound is known: if that is negative, nothing is.
+    # Of an unsolved SAC run only a lower bound is known; a negative one says nothing.
     saved = saved.mask(sac.values >= never, saved.clip(lower=0))
     quantity = f"episodes to solve, of {budget} (never: {never})"
     contrast = f"sac − {SEVERAL} × sac_deep"

@@ -8,11 +8,11 @@ from explore_suite.tasks import GRID, lookup
 (TASK,) = GRID
 BEST = lookup(TASK).best_return
 LAST = lookup(TASK).score_window[1]  # the last episode that all runs have
-AFTER_100 = 100  # where the paper reads its pictures
+AFTER_100 = 100  # the episode at which the paper reads its figures
 MUCH = 1.5  # "much" and "far more": half as much again
 SMALL = 1 / 3  # of the states: a "small fraction" is less
 MOST = 1 / 2  # of the states: "most" is more
-STEADY = 1 / 4  # of all growth, at least, falls into the second half of steady growth
+STEADY = 1 / 4  # growth is steady if more than this share of it falls into the second half
 _NOT_WORSE, _WORSE = ht.Limits(low=-ht.TOLERANCE * BEST), ht.Limits(high=-ht.TOLERANCE * BEST)
 _DDQN, _BBE, _DEEP = "ddqn.warm", "ddqn_bbe.warm", "ddqn_deep.warm"
 

@@ -7,8 +7,8 @@ from analysis.claims.samples import Evidence, Sample, scored
 from explore_suite.tasks import lookup
 
 NEAR_GOAL = 96.0  # the return of staying at the near goal of HallwayLocalOptimum
-STUCK = 150.0  # a score below is that of the near goal: the far one pays 832.9
-REACHED = 0.5  # of the best return: more cannot be had without the best goal
+STUCK = 150.0  # a score below shows a run at the near goal: the far one pays 832.9
+REACHED = 0.5  # of the best return: only the best goal pays more
 MOST, FEW = ht.Limits(low=0.5), ht.Limits(high=0.5)  # of an agent's runs
 
 
@@ -44,5 +44,5 @@ def adversarial(evidence: Evidence) -> ht.Verdict:
 
 
 def _indicator(sample: Sample, which: pd.Series) -> Sample:
-    """1 for each run of which it is true, else 0."""
+    """1 for each run for which `which` is true, else 0."""
     return sample._replace(values=which.astype(float))

@@ -22,7 +22,7 @@ from analysis.stats.comparison import TOLERANCE
 from analysis.stats.intervals import MIN_SEEDS, Estimate, interval, mean
 
 ALPHA = 0.05  # error rate of an interval; of a claim's tests together after correction
-LEARNED = 0.2  # normalised: two agents below may be equal because neither learned anything
+LEARNED = 0.2  # normalised return; below it two agents may be equal as neither has learned
 ALL_TASKS = "all tasks"  # in place of a task's name, for a mean over tasks
 
 
@@ -68,7 +68,7 @@ EQUAL = Limits(-TOLERANCE, TOLERANCE)
 
 @dataclass(frozen=True)
 class Test:
-    """One hypothesis test: whether a mean over seeds keeps its limits."""
+    """One hypothesis test: whether a mean over seeds lies within its limits."""
 
     task: str
     quantity: str  # what is measured, e.g. "final return, episodes 91-110"
@@ -93,13 +93,13 @@ class Test:
 
 
 def measure(quantity: str, sample: Sample, limits: Limits, *, digits: int = 3) -> Test:
-    """Test an agent's mean."""
+    """Tests an agent's mean over seeds."""
     test = mean_test(quantity, sample.agent, [sample], sample.values, limits, digits=digits)
     return replace(test, sides=())  # the estimate says it already
 
 
 def measure_share(quantity: str, sample: Sample, limits: Limits) -> Test:
-    """Test the share of an agent's runs for which the sample is 1 rather than 0."""
+    """Tests the share of an agent's runs for which the sample is 1 rather than 0."""
     test = replace(measure(quantity, sample, limits), is_share=True)
     return _at_level(test, ALPHA)
 
@@ -107,7 +107,7 @@ def measure_share(quantity: str, sample: Sample, limits: Limits) -> Test:
 def paired_test(
     quantity: str, x: Sample, y: Sample, limits: Limits, *, factor: float = 1, digits: int = 3
 ) -> Test:
-    """Test the mean of x - factor * y, paired by seed."""
+    """Tests the mean of x - factor * y, paired by seed."""
     contrast = f"{x.agent} − {'' if factor == 1 else f'{factor:g} × '}{y.agent}"
     difference = x.values - factor * y.values
     return mean_test(quantity, contrast, [x, y], difference, limits, digits=digits)
@@ -123,7 +123,7 @@ def mean_test(
     digits: int = 3,
     sources: Sequence[Sample] | None = None,
 ) -> Test:
-    """Test the mean of `values`, which are computed from the samples.
+    """Tests the mean of `values`, which are computed from the samples.
 
     `sources` are the samples that need runs, if they are not `samples` themselves.
     """
@@ -148,11 +148,11 @@ def mean_test(
     )
 
 
-# What one test says given more than its own interval.
+# One test judged again: multiple testing, agents that have not learned.
 
 
 def bonferroni(test: Test, n_tests: int) -> Test:
-    """Re-judge with a Bonferroni-corrected interval: Student's t, for a share Wilson's."""
+    """Re-judges a test by its Bonferroni-corrected interval: Student's t, for a share Wilson's."""
     return _at_level(test, ALPHA / n_tests)
 
 
@@ -168,7 +168,7 @@ def corrected(test: Test, n_tests: int) -> Outcome:
 
 
 def require_learned(test: Test, reference: str, shown_by: Test | None = None) -> Test:
-    """Downgrade "holds" to "not decided" if the reference agent has not learned the task.
+    """Downgrades "holds" to "not decided" if the reference agent has not learned the task.
 
     It has if its mean in the test `shown_by` (default: this one) is above LEARNED.
     """
@@ -179,7 +179,7 @@ def require_learned(test: Test, reference: str, shown_by: Test | None = None) ->
 
 
 def better_worse_or_equal(test: Test) -> Test:
-    """Re-label a test with limits EQUAL; a difference that is certain but small is equal."""
+    """Re-labels a test with limits EQUAL; a difference that is certain but small is equal."""
     if test.outcome is Outcome.TOO_FEW_RUNS:
         return test
     if test.outcome is Outcome.HOLDS:
@@ -200,11 +200,11 @@ class Verdict:
 
     outcome: Outcome
     tests: tuple[Test, ...]
-    also_shown: tuple[Test, ...] = ()  # tests that decide nothing
+    also_shown: tuple[Test, ...] = ()  # for information, without effect on the outcome
 
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
-        """Each (agent, task) that lacks seeds."""
+        """Each (agent, task) with too few seeds."""
         return tuple(dict.fromkeys(cell for test in self.tests for cell in test.missing))
 
     @property

@@ -28,12 +28,12 @@ def command(missing: Sequence[AgentTask], preset: str) -> str:
 
 
 def describe_short(runs: Iterable[ShortRun]) -> str:
-    """One line on the runs that are too short, and how to have them lengthened."""
+    """One line on the runs that are too short, and how to lengthen them."""
     found = [
         f"`{run.agent}` on {run.task}, seed {run.seed}: {run.budget} of {run.needed} episodes"
         for run in runs
     ]
     return (
-        f"{'; '.join(found)}. A sweep lengthens a run only if its checkpoint was kept: else delete "
-        "the run to have it made again"
+        f"{'; '.join(found)}. A sweep lengthens a run only if its checkpoint was kept; otherwise "
+        "delete the run, and the sweep makes it from scratch"
     )

@@ -1,7 +1,7 @@
-"""The numbers that survive of the published experiments, and ours at the same episodes.
+"""The published numbers that are still available, and ours at the same episodes.
 
-The paper prints pictures; these numbers are in notebooks of its authors' repository. For all other
-claims none survive.
+The paper shows figures only; these numbers are from notebooks in its authors' repository. For all
+other claims there are none.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Published(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Published curves of one experiment, and what of ours to put beside them."""
+    """Published curves of one experiment, and the task and column of ours to compare with."""
 
     title: str
     task: str
@@ -67,7 +67,7 @@ PUBLISHED: dict[str, tuple[Comparison, ...]] = {
             ),
             "The published runs are of archived code with settings of its own: exploration "
             "discount 0.97, and another DDQN with learning rate 0.001 and 50 updates of 128 "
-            "transitions after each episode. Of the coverage at episode 100 there is a picture.",
+            "transitions after each episode. The coverage at episode 100 is only in a figure.",
         ),
     ),
     "C5": (

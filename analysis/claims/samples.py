@@ -32,10 +32,10 @@ class Sample(NamedTuple):
 
 
 class Evidence:
-    """The finished runs of a preset; a number is made of those that are long enough for it."""
+    """The finished runs of a preset; each number uses the runs that are long enough for it."""
 
     def __init__(self, results: Results) -> None:
-        """Reads nothing: `results` has the table of episodes."""
+        """`results` holds the runs of one preset (`Results.reference`)."""
         self.results = results
 
     def budget(self, task: str, *agents: str) -> int:
@@ -80,9 +80,9 @@ class Evidence:
     def first_above(
         self, agent: str, task: str, level: float, budget: int, width: int = 1
     ) -> Sample:
-        """First episode whose evaluation is above level, with the mean of `width` from it on.
+        """First episode whose evaluation, and the mean of `width` from it on, are above `level`.
 
-        A run without one gets the episode after the last that could have been.
+        A run without such an episode gets the last possible one plus 1.
         """
         curve = self._curve(agent, task, "return").reindex(range(1, budget + 1)).dropna(axis=1)
         above = (curve[::-1].rolling(width).mean()[::-1] > level) & (curve > level)

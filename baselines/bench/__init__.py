@@ -1,4 +1,4 @@
-"""`make bench`: speed as ratios against peers and limits, measured in one run.
+"""`make bench`: speed relative to other libraries and to limits, all measured in the same run.
 
 In: everything of baselines, and the peers of the extra `bench`. Out: bench.json.
 """

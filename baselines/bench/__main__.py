@@ -1,4 +1,4 @@
-"""`make bench`: how fast things are, as ratios against peers and limits measured in the same run.
+"""`make bench`: speed relative to other libraries and to limits, all measured in the same run.
 
 Everything is measured on one thread of one core (see timing.py). Each value has a bar to reach.
 """
@@ -29,7 +29,7 @@ _ONE_THREAD = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
 _SAC_AGENTS = {"sac": 4.5, "sac_bbe": 5.5, "sac_2q": 8.0, "sac_deep": 9.0}  # minutes allowed
-# Processor time of an episode in units of SAC's: what every further method may cost.
+# Processor time that an episode of each further method may take, in units of SAC's.
 _COSTS = {"sac_noise.pink": 1.1, "sac_noise.zeta": 1.1, "sac_oac": 1.2, "sac_maxinfo": 2.5,
           "sac_bbe.hash": 1.2, "sac_deep.hash": 2.5,
           "sac_bbe.rnd": 1.7, "sac_deep.rnd": 2.7}  # fmt: skip
@@ -42,7 +42,7 @@ _UPSTREAM = {
 
 
 def counts_vs_keops(task: str) -> float:
-    """Counts of a 128 x 64 grid against 32768 rows: KeOps' time over ours."""
+    """KeOps' time over ours, for a 128 x 64 grid of counts over a table of 32768 rows."""
     spec, rng = lookup(task), torch.Generator().manual_seed(0)
     box = bounds(spec)
     low, high = torch.tensor(box.obs_low), torch.tensor(box.obs_high)
@@ -55,7 +55,7 @@ def counts_vs_keops(task: str) -> float:
         for row in range(32768):
             count.visit(obs[row], actions[row])
         backends[backend] = partial(_ask, count, obs[32768:], actions[32768:])
-    for contender in backends.values():  # KeOps compiles, ours takes its memory
+    for contender in backends.values():  # KeOps compiles, ours allocates its memory
         contender()
     return ratio(interleave(backends, rounds=3), "keops", "product")
 
@@ -67,19 +67,19 @@ def _ask(count: KernelCount, obs: torch.Tensor, actions: torch.Tensor) -> None:
 def seconds_per_episode(agent_name: str, episodes: int = 3) -> list[float]:
     """Processor seconds of training and evaluation episodes with a full count table."""
     contender = {agent_name: episodes_of(agent_name)}
-    return interleave(contender, rounds=episodes + 1)[agent_name][1:]  # the first still allocates
+    return interleave(contender, rounds=episodes + 1)[agent_name][1:]  # the first allocates memory
 
 
 def costs() -> dict[str, float]:
     """Processor time of an episode in units of SAC's; the methods take turns."""
     contenders = {name: episodes_of(name) for name in ("sac", *_COSTS)}
-    interleave(contenders, rounds=1)  # the first still allocates
+    interleave(contenders, rounds=1)  # the first round allocates memory
     seconds = interleave(contenders, rounds=3)
     return {name: ratio(seconds, name, "sac") for name in _COSTS}
 
 
 def env_vs_peers() -> tuple[float, float]:
-    """Worst of the four originals: our step over dm_control's; Shimmy's over ours."""
+    """Time of our step over dm_control's, and Shimmy's over ours; the worst of four tasks each."""
     import shimmy
 
     gymnasium.register_envs(shimmy)
@@ -116,10 +116,10 @@ def _stepper(env: Any, actions: list[Any]) -> Contender:
 
 
 class BenchTable:
-    """Rows of the table, written to bench.json as they come."""
+    """The measured values; bench.json is rewritten after each."""
 
     def __init__(self, path: Path) -> None:
-        """Starts empty."""
+        """`path` is that of bench.json."""
         self.path = path
         self.rows: list[dict[str, Any]] = []
 
@@ -132,7 +132,7 @@ class BenchTable:
         say(f"{name} {value:.3f} ({sense} {bar}): {verdict}")
 
     def show(self) -> None:
-        """The whole table."""
+        """Prints the whole table."""
         cells = [
             (r["name"], f"{r['value']:.3f}", str(r["bar"]), "ok" if r["ok"] else "MISSED")
             for r in self.rows
@@ -144,7 +144,7 @@ def main() -> int:
     """Measures everything; 1 if a bar is missed."""
     torch.set_num_threads(1)
     os.environ.update(_ONE_THREAD)
-    # JAX starts threads whatever it is told; one core makes them wait for each other.
+    # JAX starts threads despite all settings; on one core they wait for each other.
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     bench = BenchTable(Path("bench.json"))
     over_raw, under_shimmy = env_vs_peers()
@@ -165,7 +165,7 @@ def main() -> int:
     bench.add("gib_sac_deep", gib_of_a_run("sac_deep"), 0.6, at_least=False)
     bench.add("runner_vs_agent", runner_vs_agent(), 1.03, at_least=False)
     bench.add("two_workers_vs_one", two_workers_vs_one(), 1.85, at_least=True)
-    # Last, because JAX's threads go on costing processor time once they have been started.
+    # Last, because JAX's threads, once started, use processor time until the process ends.
     with step_contenders() as contenders:
         seconds = interleave(contenders, rounds=30)
     for peer, bar in (("sb3", 2.2), ("sbx", 1.3), ("rltools", 1.0)):

@@ -1,4 +1,4 @@
-"""Episodes of agents whose counts are full: contenders of `make bench`, and their memory."""
+"""Contenders of `make bench`: episodes of agents with a full count table; and their memory."""
 
 import itertools
 import os
@@ -20,7 +20,7 @@ _TASK = lookup("BallInCupExplore")
 
 
 def episodes_of(agent_name: str) -> Contender:
-    """The next training and evaluation episode of an agent, at each call; its counts are full."""
+    """Each call runs the agent's next training and evaluation episode; its count table is full."""
     agent, numbers = _filled(agent_name, steps=12_000), itertools.count()
     env = gymnasium.make(_TASK.id)
 
@@ -33,9 +33,9 @@ def episodes_of(agent_name: str) -> Contender:
 
 
 def gib_of_a_run(agent_name: str, stored: int = 100_000) -> float:
-    """Peak memory of a process that has stored 100 episodes, or so many steps, and runs one more.
+    """Peak memory (GiB) of a process that trains for one episode after `stored` stored steps.
 
-    It is the largest of all processes that this one has started and waited for.
+    The system reports the maximum over all child processes so far.
     """
     code = f"from {__name__} import fill_and_run; fill_and_run({agent_name!r}, {stored})"
     subprocess.run(python_command(code), check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -43,7 +43,7 @@ def gib_of_a_run(agent_name: str, stored: int = 100_000) -> float:
 
 
 def fill_and_run(agent_name: str, stored: int) -> None:
-    """One training episode after so many stored steps; for `gib_of_a_run`."""
+    """Runs one training episode after `stored` stored steps; for `gib_of_a_run`."""
     agent = _filled(agent_name, stored)
     with gymnasium.make(_TASK.id) as env:
         train_episode(agent, env, 0)

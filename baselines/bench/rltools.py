@@ -1,4 +1,4 @@
-"""The SAC of RLtools, a C++ library, as a contender of `make bench`: a process of its own.
+"""The SAC of RLtools, a C++ library, as a contender of `make bench`, in a process of its own.
 
 Started by path, not as a module: with torch in the process RLtools does not find its own MKL. It
 reads a number of steps from each line of its input, makes them (environment step, action, one
@@ -15,7 +15,7 @@ import explore_suite  # noqa: F401  (registers the tasks)
 
 
 def main(task: str, hidden: int, batch: int) -> None:
-    """Serves until its input ends."""
+    """Makes the steps that are asked for, until the input ends."""
     import rltools
 
     def make() -> gymnasium.Env:

@@ -1,4 +1,4 @@
-"""What runs cost beyond their agents: two workers against one, and the runner around an agent."""
+"""Overhead of runs: two workers against one, and a whole run against its agent and environment."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def two_workers_vs_one() -> float:
 
 
 def _seconds_per_episode(workers: int) -> float:
-    """Mean wall-clock time of an episode while that many runs go on side by side."""
+    """Mean wall-clock time of an episode with `workers` runs in parallel."""
     with tempfile.TemporaryDirectory() as root:
         command = python_command(
             "from explore_suite.__main__ import main; sys.exit(main())",
@@ -36,7 +36,7 @@ def _seconds_per_episode(workers: int) -> float:
             command, check=True, stdout=subprocess.DEVNULL,
             preexec_fn=lambda: os.sched_setaffinity(0, every_core),
         )  # fmt: skip
-        # The first episode of a run is uniform and warms up; the others are the steady state.
+        # The first episode of a run has uniform actions and no updates; the others are typical.
         runs = [[row.seconds for row in run.rows] for run in ResultStore(root).runs()]
         return sum(rows[-1] - rows[0] for rows in runs) / (len(runs) * (_EPISODES - 1))
 
@@ -47,7 +47,7 @@ def runner_vs_agent() -> float:
     spent, marks = [0.0], list[tuple[float, float]]()
 
     def watch(trainer: Trainer, result: EpisodeResult) -> None:
-        if not marks:  # after the first episode the clocks start
+        if not marks:  # measured from the end of the first episode on
             for owner in (trainer.agent, trainer.env, trainer.eval_env):
                 _clock(owner, spent)
         marks.append((time.process_time(), spent[0]))
@@ -60,7 +60,7 @@ def runner_vs_agent() -> float:
 
 
 def _clock(owner: Any, spent: list[float]) -> None:
-    """Adds up the processor time spent in the methods that do the work."""
+    """Adds the processor time of each act, observe, update, step and reset to `spent`."""
     for name in ("act", "observe", "update", "step", "reset"):
         method = getattr(owner, name, None)
         if method is None:

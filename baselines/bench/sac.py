@@ -1,4 +1,4 @@
-"""What SAC's speed is measured against: its bare matrix products, and the SACs of its peers.
+"""Contenders for SAC's speed: its bare matrix products, and the SAC of other libraries.
 
 All at the sizes of preset `cpu`.
 """
@@ -24,11 +24,11 @@ from explore_suite.tasks import lookup
 _TASK = lookup("WalkerWalk")
 _CONFIG = resolve("cpu", "sac", _TASK.id)
 _OBS, _ACTION, _HIDDEN, _BATCH = _TASK.obs_dim, _TASK.action_dim, _CONFIG.hidden, _CONFIG.batch_size
-_UPDATES, _STEPS = 5, 20  # per block
+_UPDATES, _STEPS = 5, 20  # per timed block
 
 
 def update_contenders() -> dict[str, Contender]:
-    """Blocks of updates from a filled replay, and of the matrix products that they need."""
+    """Blocks of updates from a filled replay buffer, and of the matrix products that they need."""
     agent, rng = _agent(), np.random.default_rng(0)
     for _ in range(20_000):
         obs, next_obs = rng.normal(size=(2, _OBS))
@@ -134,8 +134,8 @@ def _peer(algorithm: Any, **options: Any) -> Contender:
 def _products() -> Contender:
     """The matrix products of one update in the fastest layout known, outputs preallocated.
 
-    No bias, no ReLU, no loss; products that nobody needs (the gradients of first layers in their
-    inputs, the critics' in rows of the larger value) are left out.
+    No bias, no ReLU, no loss. Products that no update needs are left out: gradients with respect to
+    observations, and those of the critic that is not the minimum.
     """
     new, out, bmm, mm = torch.randn, torch.empty, torch.bmm, torch.mm
     half = _BATCH // 2

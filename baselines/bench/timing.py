@@ -1,4 +1,4 @@
-"""Times of contenders that take turns, so that other programs on the machine cancel out.
+"""Interleaved timing: contenders take turns, so that the load of other programs cancels out.
 
 Contenders run in short interleaved blocks. A ratio of two is the median over the rounds of their
 ratios within a round, in processor time.
@@ -8,7 +8,8 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
-Contender = Callable[[], float | None]  # does its block; its processor seconds, if not ours
+# Runs one block; returns its processor seconds if it ran in another process.
+Contender = Callable[[], float | None]
 
 
 def interleave(contenders: Mapping[str, Contender], rounds: int) -> dict[str, list[float]]:

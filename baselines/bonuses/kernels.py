@@ -1,4 +1,4 @@
-"""Three backends for kernel sums over weighted rows, N(q) = sum_i w_i exp(-1/2 |q - x_i|^2).
+"""Three backends for the pseudo-count N(q) = sum_i w_i exp(-1/2 |q - x_i|^2) (Eq. 8).
 
 A key is [obs part, action part], and its kernel (Eq. 6) is the product of the kernels of its parts.
 A backend has two methods: `paired`, one count per (obs, action), and `grid`, the counts of every
@@ -44,7 +44,7 @@ class Normaliser:
         self._gain = torch.tensor(_BASE_TWO / (scale * (high - low)), device=device)  # (D,)
 
     def __call__(self, values: Any) -> Tensor:
-        """(..., D) -> (B, D)."""
+        """Values (..., D) -> keys (B, D)."""
         rows = torch.as_tensor(values, dtype=torch.float64, device=self._gain.device)
         return (rows.reshape(-1, len(self._gain)) - self._centre) * self._gain
 
@@ -172,7 +172,7 @@ class ByProduct:
         self._memory: dict[str, Tensor] = {}
 
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
-        """(B, O), (B, A) -> (B,)."""
+        """(B, O), (B, A) -> (B,): the count of each obs with its own action."""
         queries = torch.cat([_lift_queries(obs), _lift_queries(action)], dim=1)
         total = torch.zeros(len(obs), device=obs.device)
         for block in self._blocks(rows, len(obs)):
@@ -242,7 +242,7 @@ class ByKeOps(ByPairs):
     """The paper's backend: a reduction compiled by KeOps, in float32 where that is exact."""
 
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
-        """(B, O), (B, A) -> (B,)."""
+        """(B, O), (B, A) -> (B,): the count of each obs with its own action."""
         dtype = torch.float32 if rows.reach <= _KEOPS_NEAR else torch.float64
         exponent = obs.new_tensor([-math.log(2) / 2])  # base 2, as keys hold `_BASE_TWO`
         inputs = torch.cat([obs, action], dim=1), rows.keys, rows.weights[:, None], exponent
@@ -263,7 +263,7 @@ class ByLoop(ByPairs):
     """The reference implementation: one query at a time, in float64."""
 
     def paired(self, rows: Rows, obs: Tensor, action: Tensor) -> Tensor:
-        """(B, O), (B, A) -> (B,)."""
+        """(B, O), (B, A) -> (B,): the count of each obs with its own action."""
         keys = rows.keys
         distances = ((keys - query).square().sum(dim=1) for query in torch.cat([obs, action], 1))
         return torch.stack([rows.weights @ torch.exp2(-0.5 * squared) for squared in distances])

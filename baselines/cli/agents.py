@@ -76,7 +76,7 @@ def _where(options: argparse.Namespace) -> str:
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Settings by dotted name; of alternatives such as bonus kinds, the chosen one."""
+    """Settings by dotted name; of alternatives such as bonus kinds, only the chosen one."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, dict) and values.get("kind", name) != name:

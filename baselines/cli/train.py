@@ -37,7 +37,7 @@ undisturbed run. A finished run is lengthened by a larger --episodes if it was m
 def main(arguments: list[str]) -> int:
     """Runs or resumes one run; 0 when it is finished, 130 when it was interrupted."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    logging.getLogger("absl").setLevel(logging.WARNING)  # dm_control talks of rendering otherwise
+    logging.getLogger("absl").setLevel(logging.WARNING)  # hides dm_control's rendering messages
     options = parse(arguments)
     if options.help:
         _print_help(options)

@@ -15,7 +15,7 @@ from explore_suite.errors import UserError
 from explore_suite.runs.format import EpisodeRow, Header, read_header, read_rows
 from explore_suite.runs.provenance import processor
 
-_AGAIN_SECONDS = 0.05  # between two attempts to stop a run whose time is over
+_AGAIN_SECONDS = 0.05  # between two attempts to stop when the time is over
 EQUAL, DIFFERS, NOT_COMPARABLE = 0, 1, 3  # exit codes; 2 is wrong input, as of every command
 _EPILOG = """\
 examples:
@@ -36,7 +36,7 @@ exit codes:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints `equal`, or the first difference; the exit code is that of --help."""
+    """Prints `equal`, or the first difference; --help explains the exit codes."""
     options = _parser().parse_args(arguments)
     logging.getLogger("absl").setLevel(logging.WARNING)
     path = options.run.with_suffix(".json")
@@ -79,16 +79,16 @@ def _read(path: Path) -> tuple[Header, list[EpisodeRow]]:
 
 @contextlib.contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
-    """A UserError when the time is over, wherever the run is then; no limit for None."""
+    """Raises UserError in the code inside it when the time is over; no limit for None."""
 
     def stop(number: int, frame: object) -> None:
-        raise UserError(f"not done after {seconds:g} seconds (--timeout): nothing is shown")
+        raise UserError(f"stopped after {seconds:g} seconds (--timeout) without a result")
 
     if seconds is None:
         yield
         return
     before = signal.signal(signal.SIGALRM, stop)
-    # Again and again: an exception raised inside a destructor or a callback would be lost.
+    # Repeated, because an exception raised inside a destructor or a callback would be lost.
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
     try:
         yield
@@ -98,7 +98,7 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def _other_processor(header: Header) -> str:
-    """A hint where the same instruction set belongs to another processor."""
+    """A hint if the run was made on another processor, even one with the same instruction set."""
     then, here = header.machine.get("processor"), processor()
     return "" if then == here else f"\n  made on {then}; this is {here}"
 

@@ -16,7 +16,7 @@ from baselines.sweep.cells import DONE_ELSEWHERE, LOCKED, Cell, ProgressTable, i
 from baselines.training.flags import train_flags
 from baselines.training.run import RunOptions
 from explore_suite.cli.console import say
-from explore_suite.errors import RunLockedError
+from explore_suite.errors import RunLockedError, UserError
 from explore_suite.python_process import python_command
 from explore_suite.runs.store import ResultStore
 
@@ -73,13 +73,18 @@ class Engine(ABC):
 
 
 class Sweep:
-    """Runs cells on an engine, a few at a time; a failure is reported and stops no other."""
+    """Runs cells on an engine, a few at a time; a failure is reported and stops no other.
+
+    A cell that another process writes, such as one that a killed sweep has left, is followed: it is
+    done once that process has finished it, and run here if that process ends before.
+    """
 
     def __init__(self, cells: list[Cell], engine: Engine, at_a_time: int) -> None:
         """Starts nothing yet."""
         self.cells, self.engine, self.at_a_time = cells, engine, at_a_time
         self.interrupts = 0  # Ctrl-C or SIGTERM so far
         self._passed_on = 0  # those of them that the engine knows of
+        self._followed: set[Cell] = set()  # cells found to be written by another process
 
     def run(self) -> int:
         """Runs until nothing is left or Ctrl-C; 0, or 1 if cells failed, or 130 if interrupted."""
@@ -98,6 +103,7 @@ class Sweep:
         with ProgressTable(self.cells) as table:
             while self._step():
                 if time.monotonic() - shown >= _SHOW_SECONDS:
+                    self._follow()
                     self.engine.progress()
                     table.show()
                     shown = time.monotonic()
@@ -114,8 +120,19 @@ class Sweep:
             for cell in idle[: self.at_a_time - len(active)]:
                 self.engine.start(cell)
         # A cell that could not be started leaves nothing active, and others still to be tried.
-        untried = bool(self._in_state("waiting")) and not self.interrupts
-        return bool(self.engine.active) or untried
+        left = self._in_state("waiting") + self._in_state(LOCKED)
+        return bool(self.engine.active) or (bool(left) and not self.interrupts)
+
+    def _follow(self) -> None:
+        """Names the cells that other processes write, and takes those that they have let go of."""
+        for cell in self._in_state(LOCKED):
+            if cell not in self._followed:
+                say(f"being written by another process, which is waited for: {cell.name}")
+                self._followed.add(cell)
+            if is_finished(self.engine.store, cell.spec):
+                cell.state = DONE_ELSEWHERE
+            elif not _is_locked(self.engine.store, cell):
+                cell.state = "waiting"
 
     def _interrupt(self, number: int, frame: object) -> None:
         # Only counted here: a signal handler must not call an engine in the middle of something.
@@ -137,7 +154,7 @@ class Sweep:
         for cell in self._in_state(DONE_ELSEWHERE):
             say(f"finished meanwhile by another process: {cell.name}")
         for cell in self._in_state(LOCKED):
-            say(f"being written by another process: {cell.name}")
+            say(f"still written by another process: {cell.name}")
         failed = self._in_state("failed")
         for cell in failed:
             say(f"failed: {cell.name}, see {cell.log}")
@@ -227,6 +244,13 @@ class LocalEngine(Engine):
         if code == RunLockedError.exit_code:
             return LOCKED
         return DONE_ELSEWHERE if is_finished(self.store, cell.spec) else "failed"
+
+
+def _is_locked(store: ResultStore, cell: Cell) -> bool:
+    try:
+        return store.is_locked(cell.spec.key)
+    except UserError:  # the run itself reports what is wrong with its files
+        return False
 
 
 def _last_line(log: BinaryIO) -> str:

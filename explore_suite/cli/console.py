@@ -53,7 +53,7 @@ def exit_code(name: str, command: Callable[[], int | None]) -> int:
         return error.exit_code
     except BrokenPipeError:
         silence_stdout()
-        return CLOSED  # not 0: what the command had still to find out may have been a failure
+        return CLOSED  # not 0: the command ended before it could report a failure
     except KeyboardInterrupt:
         sys.stderr.write(f"{name}: stopped\n")
         return 130  # 128 + SIGINT

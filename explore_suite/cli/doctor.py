@@ -33,8 +33,8 @@ def main(arguments: list[str]) -> int:
     """Prints the report; the exit code is 1 if the environments cannot run here."""
     argparse.ArgumentParser(
         prog="explore-suite doctor",
-        description="Check packages, extras, tasks, rendering, compiler and threads; the row of "
-        "what is missing says how to install it. Exit code 1 if the environments cannot run.",
+        description="Check packages, extras, tasks, rendering, compiler and threads. The row of a "
+        "missing part says how to install it. Exit code 1 if the environments cannot run.",
     ).parse_args(arguments)
     checks = (_python, _packages, _tasks, _rendering, _compiler, _threads)
     findings = [finding for check in checks for finding in check()]
@@ -112,7 +112,7 @@ def _rendering() -> list[Finding]:
 
 def _compiler() -> list[Finding]:
     found = shutil.which("g++") or shutil.which("clang++")
-    advice = "apt-get install g++ (only the KeOps back end of the counts compiles)"
+    advice = "apt-get install g++ (only the KeOps backend of the counts compiles)"
     return [Finding("C++ compiler", "ok" if found else "missing", found or advice)]
 
 

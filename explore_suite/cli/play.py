@@ -22,13 +22,12 @@ def main(arguments: list[str]) -> None:
     require_steerable(spec)
     if options.seed < 0:
         raise UserError(f"--seed must be 0 or more, got {options.seed}")
-    say(f"{spec.name}: {spec.summary}. Steer with the arrow keys; ESC ends.")
     total, steps = play(spec, held_arrows, options.seed)
     say(f"{spec.name}: return {total:.1f} in {steps} steps")
 
 
 def require_steerable(spec: TaskSpec) -> None:
-    """A UserError unless four arrows can express the task's actions."""
+    """Raises UserError unless four arrow keys can express the task's actions."""
     if spec.action_dim not in ((4,) if spec.discrete else (1, 2)):
         raise UserError(
             f"{spec.name} cannot be steered with four arrow keys: it has {spec.action_dim} "
@@ -52,7 +51,8 @@ def play(spec: TaskSpec, keys: Keys, seed: int) -> tuple[float, int]:
     """Return and steps of one episode in a window, until it is over or `keys` says stop."""
     total, steps, over = 0.0, 0, False
     with gymnasium.make(spec.id, render_mode="human") as env:
-        env.reset(seed=seed)
+        env.reset(seed=seed)  # opens the window
+        say(f"{spec.name}: {spec.summary}. Steer with the arrow keys; ESC ends.")
         while not over and (held := keys()) is not None:
             action = action_of(spec, held)
             if action is None:

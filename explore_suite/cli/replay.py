@@ -1,4 +1,4 @@
-"""`explore-suite replay`: plays the stored actions of runs and compares the returns."""
+"""`explore-suite replay`: plays the stored actions of runs and checks that returns agree."""
 
 import argparse
 from pathlib import Path
@@ -21,9 +21,9 @@ def _report(run: Path) -> int:
         say(f"not replayed: {run}: {error}")
         return 1
     if not differences:
-        say(f"equal: {run}: its stored actions earn the returns in its rows")
+        say(f"equal: {run}: the actions stored of its last evaluations earn what their rows say")
         return 0
-    more = f" (and {len(differences) - 1} more differences)" if len(differences) > 1 else ""
+    more = f" (differences in all: {len(differences)})" if len(differences) > 1 else ""
     say(f"differs: {run}: {differences[0]}{more}")
     return 1
 

@@ -68,10 +68,10 @@ def film(
     spec: TaskSpec, out: Path, policy: Policy, seed: int, steps: int, *,
     every: int = 1, size: int | None = None,
 ) -> float:  # fmt: skip
-    """Plays one episode and writes it to `out` (.png: its last frame); the episode's return.
+    """Plays one episode, writes it to `out` (.png: its last frame) and returns its return.
 
-    Of a film, `every` keeps one frame in so many, at the speed of the simulation; `size` is the
-    height of its frames in pixels.
+    A film keeps every `every`-th frame, at the speed of the simulation; `size` is the height of its
+    frames in pixels.
     """
     try:
         import imageio.v2 as imageio
@@ -144,7 +144,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
-        "--policy", choices=POLICIES, default="random", help="actions (default: random)"
+        "--policy",
+        choices=POLICIES,
+        default="random",
+        help="where actions come from without --run (default: random)",
     )
     who.add_argument(
         "--run", type=Path, help="use the trained policy of this finished run (its .csv or .json)"
@@ -156,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
         "--steps", type=int, help="stop after this many steps (default: the whole episode)"
     )
     parser.add_argument(
-        "--every", type=int, default=1, help="keep one frame in so many, for small films"
+        "--every", type=int, default=1, help="keep every EVERY-th frame only, for small films"
     )
     parser.add_argument("--size", type=int, help="height of the frames in pixels")
     return parser

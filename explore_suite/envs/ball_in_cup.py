@@ -6,8 +6,8 @@ from explore_suite.envs.dm_control_env import DMCEnv
 from explore_suite.envs.dm_control_import import Physics, control, suite
 
 _CONTROL_STEP = 0.02  # seconds
-_HANGING_X = (-0.1, 0.1)  # metres, joint coordinate; stock: +-0.2
-_HANGING_Z = (0.2, 0.3)  # metres, joint coordinate (the body's origin is 0.2 up); stock: 0.2 to 0.5
+_HANGING_X = (-0.1, 0.1)  # metres, joint coordinate; upstream: +-0.2
+_HANGING_Z = (0.2, 0.3)  # metres, joint coordinate (body origin 0.2 up); upstream: 0.2 to 0.5
 
 
 class HangingBall(suite.ball_in_cup.BallInCup):

@@ -64,7 +64,7 @@ class Window:
     """A pygame window that shows frames at the environment's frame rate."""
 
     def __init__(self, title: str, fps: int) -> None:
-        """Opens at the first frame, in its size."""
+        """The window opens with the first frame, in its size."""
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # an advertisement on stdout
         try:
             import pygame

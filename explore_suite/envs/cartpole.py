@@ -5,7 +5,7 @@ from explore_suite.envs.dm_control_import import control, suite
 
 _CART_RANGE = 0.25  # metres from the middle; upstream's sparse reward
 _LEAST_COSINE = 0.995  # of the pole's angle from upright; upstream's sparse reward
-LEAST_PAY_OF_SUCCESS = 0.39  # shaped reward of a successful state at its least; see the docstring
+LEAST_PAY_OF_SUCCESS = 0.39  # smallest shaped reward of a successful state
 
 
 class CartpoleSwingup(DMCEnv):

@@ -1,4 +1,4 @@
-"""Cheetah: dm_control's running task, and a variant that pays from a quarter of full speed on."""
+"""Cheetah: dm_control's running task, and a variant that pays nothing below 2.5 m/s."""
 
 import logging
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ LEAST_PAY = 0.25  # reward below which CheetahRunSparse pays nothing; 2.5 m/s
 
 
 class SparseCheetah(suite.cheetah.Cheetah):
-    """dm_control's task without its small rewards."""
+    """dm_control's task with rewards below 0.25 set to 0."""
 
     def get_reward(self, physics: Physics) -> float:
         """dm_control's reward if it is 0.25 or more, else 0."""
@@ -68,7 +68,7 @@ class CheetahRunSparse(CheetahRun):
 
 @contextmanager
 def _without_deprecation() -> Iterator[None]:
-    """Hides MuJoCo's remark on `settotalmass` in dm_control's XML, of no use to whoever runs it."""
+    """Hides MuJoCo's warning that `settotalmass` in dm_control's XML is deprecated."""
 
     def keep(record: logging.LogRecord) -> bool:
         return "settotalmass" not in record.getMessage()

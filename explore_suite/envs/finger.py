@@ -10,7 +10,7 @@ _TARGET_RADIUS = 0.03  # metres; upstream's hard task
 _QUADRANT = (-np.pi / 4, np.pi / 4)  # radians around each joint's centre
 _JOINT_CENTRES = {"proximal": np.pi, "distal": 0.0, "hinge": np.pi}  # away from the spinner; down
 _MAX_DRAWS = 1000  # as upstream
-_APPROACH = 0.3  # weight that leads a search from a finger that starts away to the spinner
+_APPROACH = 0.3  # of the finger's distance to the spinner, so that a search first brings it there
 
 
 class TurnFromAfar(suite.finger.Turn):

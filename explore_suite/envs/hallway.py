@@ -15,7 +15,7 @@ from explore_suite.envs.dm_control_import import Physics, control, rewards, suit
 _HALF_WIDTH = 0.1  # metres
 START_GAP = 0.1  # metres between the left end and the start
 _RIM = 0.05  # metres of floor drawn beyond the walls
-_SMALLEST_DISC = 0.02  # metres; smaller goals are drawn this large, to be seen at all
+_SMALLEST_DISC = 0.02  # metres; smaller goals are drawn this large, to be visible
 _BEST_COLOUR, _OTHER_COLOUR = ".25 .8 .4 .8", ".95 .8 .3 .8"
 _VIEW_MARGIN = 1.12  # length in view, in lengths of the corridor
 
@@ -73,8 +73,8 @@ class Hallway(DMCEnv):
         HallwayAdversarial: length 4; a tiny near goal (-1.5, 0.01, 1.0), as wide as one step is
         long, and a far goal (1.8, 0.1, 0.1).
         HallwayShort: length 3; a near goal (-1.0, 0.2, 0.1) and a far goal (1.2, 0.2, 1.0). It is
-        not the paper's and not part of the benchmark, but made for the demo: the near goal is felt
-        at the start already, so that SAC soon finds it and mostly stays for a while.
+        not the paper's and not part of the benchmark, but made for the demo: the near goal pays a
+        little even at the start, so that SAC soon finds it and mostly stays there for a while.
     Observation (2): position x, y (m), x in [-length/2, length/2] and y in [-0.1, 0.1] but for the
         soft walls below.
     Action (2): velocity along x and y in m/s, in [-1, 1]; a full step moves the point 0.02 m.

@@ -39,7 +39,7 @@ class PendulumSwingup(DMCEnv):
         return control.Environment(physics, self.task_class())
 
     def closeness(self) -> float:
-        """Its energy by that of upright at rest: -1 hanging at rest, 1 if it can reach upright."""
+        """Energy in units of that of standing upright: -1 hanging at rest, 1 suffices to stand."""
         speed = float(self.physics.angular_velocity()[0])
         return float(self.physics.pole_vertical()) + speed**2 * _LENGTH / (2 * _GRAVITY)
 

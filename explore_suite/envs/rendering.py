@@ -88,7 +88,7 @@ def open_context(width: int, height: int) -> Any:
 
 
 def _forget_opengl(platform_before: str | None) -> None:
-    """Undoes what a failed back end leaves behind, which would make the next one refuse."""
+    """Undoes what a failed back end leaves behind, which would make the next one fail."""
     if platform_before is None:
         os.environ.pop("PYOPENGL_PLATFORM", None)
     for module in [name for name in sys.modules if name.split(".")[0] == "OpenGL"]:

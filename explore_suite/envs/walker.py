@@ -1,4 +1,4 @@
-"""Walker: dm_control's walking task, and a variant that starts fallen and pays at full speed."""
+"""Walker: dm_control's walking task, and a variant: fallen start, speed reward all or nothing."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from explore_suite.envs.dm_control_import import Physics, control, rewards, suit
 _CONTROL_STEP = 0.025  # seconds
 _WALK_SPEED = 1.0  # metres per second; as upstream
 _STAND_HEIGHT = 1.2  # metres; as upstream
-LEAST_PAY_OF_SUCCESS = 0.75  # reward of a successful state at its least, upside down
+LEAST_PAY_OF_SUCCESS = 0.75  # smallest reward of a successful state: one that is upside down
 _FALL_STEPS = 200  # physics steps, half a second: enough to reach the ground
 
 

@@ -33,7 +33,7 @@ DRAWS, _DRAWN_KNOTS = 100, 50  # random sequences; actions in each
 _KNOTS, _POPULATION, _ELITE, _ROUNDS, _RESTARTS = 25, 48, 8, 40, 12
 
 
-class Outcome(NamedTuple):
+class Rollout(NamedTuple):
     """Result of one open-loop episode."""
 
     closeness: float  # the largest; -inf where the environment has no such measure
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     successes: int  # steps at which the goal condition held
 
 
-def rollout(env: gymnasium.Env, knots: np.ndarray) -> Outcome:
+def rollout(env: gymnasium.Env, knots: np.ndarray) -> Rollout:
     """Plays each action of `knots` (n, action_dim) for _HOLD steps."""
     closeness = getattr(env.unwrapped, "closeness", lambda: -np.inf)
     env.reset(seed=_SEED)
@@ -51,11 +51,11 @@ def rollout(env: gymnasium.Env, knots: np.ndarray) -> Outcome:
         best = max(best, float(closeness()))
         total += float(reward)
         successes += info["success"]
-    return Outcome(best, total, successes)
+    return Rollout(best, total, successes)
 
 
 def search(spec: TaskSpec) -> dict[str, Any]:
-    """An action sequence that reaches the goal: drawn if that suffices, else climbed to."""
+    """An action sequence that reaches the goal: by random draws, else by cross-entropy search."""
     if spec.discrete:
         raise UserError(
             f"{spec.name} has discrete actions: script its way to the goal in tools/measure.py"
@@ -66,7 +66,7 @@ def search(spec: TaskSpec) -> dict[str, Any]:
 
 
 def _draw(env: gymnasium.Env, spec: TaskSpec) -> dict[str, Any] | None:
-    """The first of some random sequences that reaches the goal, if one does."""
+    """The first of DRAWS random sequences that reaches the goal; None if none does."""
     rng = np.random.default_rng(0)
     for _ in range(DRAWS):
         knots = rng.choice([-1.0, 0.0, 1.0], (_DRAWN_KNOTS, spec.action_dim))
@@ -102,7 +102,7 @@ def _climb(env: gymnasium.Env, spec: TaskSpec) -> dict[str, Any]:
     raise UserError(f"no actions were found that reach the goal of {spec.name}")
 
 
-def _solution(outcome: Outcome, knots: np.ndarray) -> dict[str, Any]:
+def _solution(outcome: Rollout, knots: np.ndarray) -> dict[str, Any]:
     return {
         "seed": _SEED,
         "hold": _HOLD,
@@ -117,7 +117,7 @@ def main(arguments: list[str], path: Path = SOLUTIONS) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m explore_suite.tools.find_solutions",
         description="Search for actions that reach a task's goal, and write them to "
-        "explore_suite/data/solutions.json. Fingerprints rest on them: after a new solution, "
+        "explore_suite/data/solutions.json. Fingerprints depend on them: after a new solution, "
         "measure the task's goal_states and fingerprints.",
     )
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="as `explore-suite list` names it")

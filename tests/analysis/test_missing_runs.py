@@ -82,6 +82,6 @@ def test_short_runs_are_one_line_that_says_what_to_do():
     runs = [ShortRun("sac", "WalkerWalk", 0, 60, 110), ShortRun("sac", "WalkerWalk", 3, 45, 110)]
     assert describe_short(runs) == (
         "`sac` on WalkerWalk, seed 0: 60 of 110 episodes; `sac` on WalkerWalk, seed 3: 45 of 110 "
-        "episodes. A sweep lengthens a run only if its checkpoint was kept: else delete the run to "
-        "have it made again"
+        "episodes. A sweep lengthens a run only if its checkpoint was kept; otherwise delete the "
+        "run, and the sweep makes it from scratch"
     )

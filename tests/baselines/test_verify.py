@@ -195,6 +195,6 @@ def test_a_strangers_threads_are_held_to_the_cores_here(run, capsys, monkeypatch
 
 def test_a_run_that_takes_too_long_is_given_up(run, capsys):
     assert main(["verify", str(run), "--timeout", "0.001"]) == 2
-    assert "not done after 0.001 seconds (--timeout)" in capsys.readouterr().err
+    assert "stopped after 0.001 seconds (--timeout)" in capsys.readouterr().err
     assert main(["verify", str(run), "--timeout", "0"]) == 2
     assert "--timeout must be positive" in capsys.readouterr().err

@@ -11,9 +11,9 @@ from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import lookup
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
-FEW_UPDATES = dict.fromkeys(["sb3_sac", "sbx_crossq"], ["--updates", "2"])
+FEW_UPDATES = dict.fromkeys(["sb3_sac", "sbx_learners"], ["--updates", "2"])
 # SBX brings JAX, several hundred megabytes that no other test needs: it stays in the extra `bench`.
-NEEDS = {"sbx_crossq": "sbx"}
+NEEDS = {"sbx_learners": "sbx"}
 EPISODES = 2
 
 

@@ -122,7 +122,7 @@ def test_a_run_earns_its_rows(trained, capsys):
     assert replay_run(trained) == replay_run(trained.with_suffix(".json")) == []
     assert replayed(trained, capsys) == (
         0,
-        f"equal: {trained}: its stored actions earn the returns in its rows",
+        f"equal: {trained}: the actions stored of its last evaluations earn what their rows say",
     )
     found, spec = arrays(trained), lookup(header.task)
     assert found["episodes"].tolist() == [2, 3]
