@@ -8,6 +8,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 
 from explore_suite import TASKS, TaskSpec, lookup
+from explore_suite.runs import provenance
 from explore_suite.tasks import CLASSIC, CONTROL
 
 SUITE = [lookup(name) for name in CONTROL + CLASSIC]
@@ -18,6 +19,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name, specs in (("spec", TASKS.values()), ("suite_spec", SUITE)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, specs, ids=lambda spec: spec.name)
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_changes_are_new():
+    """What is logged once per process is logged in each test."""
+    provenance.warn_once.cache_clear()
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def _score_problems(
             continue  # a run is missing or has a problem, which is reported already
         stated, mean = scores[task], mean_score(task, [rows[stem] for stem in due])
         if not abs(stated - mean) <= SCORE_TOLERANCE:
-            yield f"{MANIFEST}: score {stated} of {task} is not {mean}, the mean over its rows"
+            yield f"{MANIFEST}: score {stated} of {task} is not {mean:.10g}, the mean over its rows"
 
 
 _RULES: dict[Callable[..., Iterator[str]], tuple[str, ...]] = {

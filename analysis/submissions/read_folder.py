@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 from analysis.submissions.unicode_checks import shown
 from explore_suite.errors import UserError
 from explore_suite.runs.format import LABEL, TRACES
+from explore_suite.runs.header_rules import MAX_BYTES as MAX_HEADER_BYTES
 from explore_suite.runs.traces import MAX_BYTES as MAX_TRACES_BYTES
 
 MANIFEST = "submission.json"
 MAX_ENTRIES = 5_000  # files and folders
 MAX_TOTAL_BYTES = 20 * 2**20  # of all texts: headers, rows and submission.json
+MAX_TRACES_TOTAL = 100 * 2**20  # of all traces; 100 seeds of every task have some 50 MiB
 MAX_DEPTH = 16  # of nested JSON
 _TEXTS = (".json", ".csv")
-_MAX_BYTES = {MANIFEST: 2**20, ".json": 2**16, ".csv": 2**21, ".npz": MAX_TRACES_BYTES}
+_MAX_BYTES = {MANIFEST: 2**20, ".json": MAX_HEADER_BYTES, ".csv": 2**21, ".npz": MAX_TRACES_BYTES}
 _MAX_DIGITS = 40  # of a JSON number; the longest float has 25
 _RUN_FILE = re.compile(
     rf"runs/({LABEL.pattern}/){{3}}seed-[0-9]{{3,5}}(\.json|\.csv|{re.escape(TRACES)})"
@@ -121,9 +123,10 @@ def _enter_file(path: Path, name: str, tree: Tree) -> str | None:
     size = path.stat().st_size
     if size > limit:
         return f"is larger than {limit} bytes"
-    held = sum(len(data) for other, data in tree.files.items() if other.endswith(_TEXTS))
-    if name.endswith(_TEXTS) and held + size > MAX_TOTAL_BYTES:
-        return f"with it the files are larger than {MAX_TOTAL_BYTES} bytes together"
+    kind, most = (_TEXTS, MAX_TOTAL_BYTES) if name.endswith(_TEXTS) else (TRACES, MAX_TRACES_TOTAL)
+    held = sum(len(data) for other, data in tree.files.items() if other.endswith(kind))
+    if held + size > most:
+        return f"with it the files of its kind are larger than {most} bytes together"
     tree.files[name] = path.read_bytes()
     return None
 

@@ -86,7 +86,7 @@ def _replay_batch(runs: Sequence[TracedRun]) -> Iterator[str]:
     answers, ending = _ask(runs)
     for run, found in zip(runs, answers, strict=False):
         if found:
-            more = f" (and {len(found) - 1} more differences)" if len(found) > 1 else ""
+            more = f" (differences in all: {len(found)})" if len(found) > 1 else ""
             yield f"{run.path}: {shown(found[0])}{more}"
     if len(answers) < len(runs):
         yield f"{runs[len(answers)].path}: cannot be replayed: {ending}"

@@ -7,7 +7,7 @@ and accented Latin letters, and two of them are compared by their skeletons (Uni
 import re
 import unicodedata
 
-from explore_suite.runs.header_rules import RESERVED, unclean
+from explore_suite.runs.header_rules import RESERVED, map_homoglyphs, unclean
 
 _MAX_SHOWN = 300  # characters; paths of a submission have up to 220
 # Latin letters that are no ASCII letter with an accent, and what they look like or are written as.
@@ -15,10 +15,6 @@ _LATIN = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "p", "ħ": "h",
     "ŧ": "t", "ı": "i", "ŋ": "n", "ĸ": "k",
 }  # fmt: skip
-# ASCII homoglyphs and the letter that stands for them in a skeleton; coarser than TS 39's.
-_HOMOGLYPHS = (
-    ("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("i", "l"), ("|", "l"), ("!", "l"),
-)  # fmt: skip
 
 
 def unreadable(text: str) -> str | None:
@@ -40,9 +36,9 @@ def not_latin(name: str) -> str | None:
 
 def reserved(name: str) -> str | None:
     """Which badge of the page a word of the name looks like; None if none does."""
-    words = f" {' '.join(map(_map_homoglyphs, re.findall('[a-z0-9|!]+', _folded(name))))} "
+    words = f" {' '.join(map(map_homoglyphs, re.findall('[a-z0-9|!]+', _folded(name))))} "
     for word in RESERVED:
-        if f" {' '.join(map(_map_homoglyphs, word.split('-')))} " in words:
+        if f" {' '.join(map(map_homoglyphs, word.split('-')))} " in words:
             return f"holds the word {word}, which is the page's own"
     return None
 
@@ -55,7 +51,7 @@ def skeleton(name: str) -> str:
     """
     folded = _folded(name)
     end = re.search(r"[+*#']*$", folded)
-    return _map_homoglyphs(re.sub("[^a-z0-9|!]", "", folded)) + (end[0] if end else "")
+    return map_homoglyphs(re.sub("[^a-z0-9|!]", "", folded)) + (end[0] if end else "")
 
 
 def shown(text: str) -> str:
@@ -69,9 +65,3 @@ def _folded(text: str) -> str:
     parts = unicodedata.normalize("NFD", text).casefold()
     letters = [part for part in parts if unicodedata.category(part) != "Mn"]
     return "".join(_LATIN.get(letter, letter) for letter in letters)
-
-
-def _map_homoglyphs(folded: str) -> str:
-    for twin, letter in _HOMOGLYPHS:
-        folded = folded.replace(twin, letter)
-    return folded

@@ -220,9 +220,12 @@ def _copied_rows(found: list[FoundRun]) -> Iterator[str]:
 
 
 def _copied_actions(found: list[FoundRun]) -> Iterator[str]:
-    """A line for each run with an evaluation whose actions are those of another seed."""
+    """A line for each run with an evaluation whose actions are those of another seed, or nearly."""
     for task in dict.fromkeys(run.task for run in found):
         runs = [run for run in found if run.task == task]
+        earliest: dict[int, int] = {}
         for first, second in same_actions([run.actions for run in runs]):
+            earliest.setdefault(second, first)
+        for second, first in earliest.items():
             seed = runs[first].seed
             yield f"{runs[second].stem}{TRACES}: an evaluation has the actions of seed {seed}"

@@ -119,6 +119,7 @@ def read_header(path: Path) -> Header:
     """Reads a header from a JSON file; a UserError names what is wrong with it."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(values, ensure_ascii=False).encode()  # a lone surrogate cannot be written again
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} is not a readable header: {error}") from error
     if not isinstance(values, dict):
@@ -147,7 +148,10 @@ def read_rows(path: Path, *, finished: bool) -> list[EpisodeRow]:
         return []
     if not finished:
         content = content[: content.rfind(b"\n") + 1]
-    return parse_rows(path, content)
+    rows = parse_rows(path, content)
+    if rows and not content.endswith(b"\n"):
+        raise UserError(f"{path} is cut off: its header says finished, its last line has no end")
+    return rows
 
 
 def parse_rows(path: Path, content: bytes) -> list[EpisodeRow]:
@@ -206,6 +210,8 @@ def _value_problem(item: Field[Any], value: Any) -> str | None:
         return "is out of range"
     if get_args(item.type) == (str, str) and not all(type(text) is str for text in value.values()):
         return "must hold texts alone"
+    if item.name == "code" and not isinstance(value.get("commit"), str | None):
+        return "must name its commit by a text, or by null"
     return None
 
 

@@ -10,16 +10,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from explore_suite.errors import UserError
-from explore_suite.runs.format import Header
+from explore_suite.runs.format import Header, dump_header
 from explore_suite.runs.provenance import warn_of_changes
 
 MAX_EPISODES = 5_000
 MAX_THREADS = 1024
 MAX_TEXT = 200  # characters of any text in a header
+MAX_BYTES = 2**16  # of the file of a header
+MAX_MACHINE = 20  # texts and numbers that describe a machine
 MAX_DEPTH, MAX_VALUES = 4, 200  # of a config: nested dictionaries and lists, keys and items
 MAX_NUMBER = 1e9  # in a config
 OUR_PRESETS, OUR_SOURCE = ("cpu", "paper"), "explore-suite train"
 RESERVED = ("verified", "reference", "ours", "replay-checked", "self-reported")  # badges
+# ASCII homoglyphs and the letter that stands for them; coarser than those of Unicode TS 39.
+_HOMOGLYPHS = (
+    ("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("i", "l"), ("|", "l"), ("!", "l"),
+)  # fmt: skip
+_ROOM = 256  # bytes by which a header grows until its run is finished: its traces are listed
 _MAX_MARKS = 2  # on one letter; Vietnamese needs two, and a tower of them covers other lines
 # Control, format (invisible or reordering), half, private and unknown characters, line breaks.
 _BAD_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -32,6 +39,8 @@ def require(header: Header) -> None:
     """Raises a UserError if the leaderboard would refuse this header, and warns if it may."""
     _ = header.key.path  # a UserError if the labels cannot name a path
     found = list(dict.fromkeys([*faults(header), *text_faults(vars(header))]))
+    if not found and len(dump_header(header).encode()) > MAX_BYTES - _ROOM:
+        found = [f"its header would be larger than {MAX_BYTES} bytes"]
     if found:
         raise UserError(f"such a run cannot be submitted: {'; '.join(found)}")
     warn_of_changes(header.code, "the repository of this script")
@@ -47,12 +56,15 @@ def faults(header: Header) -> Iterator[str]:
             "such as external"
         )
     for label in (header.preset, header.agent):
-        words = "-".join(re.findall("[a-z0-9]+", label.lower()))
-        taken = [word for word in RESERVED if f"-{word}-" in f"-{words}-"]
+        words = map_homoglyphs("-".join(re.findall("[a-z0-9]+", label.lower())))
+        taken = [word for word in RESERVED if f"-{map_homoglyphs(word)}-" in f"-{words}-"]
         if taken:
             yield f"no label may hold the word {taken[0]}, which is the page's own"
     if not 1 <= header.threads <= MAX_THREADS:
         yield f"threads must be 1 to {MAX_THREADS}, not {header.threads}"
+    plain = all(isinstance(value, str | int | float | None) for value in header.machine.values())
+    if not plain or len(header.machine) > MAX_MACHINE:
+        yield f"machine must hold texts and numbers alone, at most {MAX_MACHINE}"
     yield from _config_faults(header.config)
 
 
@@ -78,6 +90,13 @@ def unclean(text: str) -> str | None:
         if marks > _MAX_MARKS:
             return f"has more than {_MAX_MARKS} marks on one letter"
     return None
+
+
+def map_homoglyphs(folded: str) -> str:
+    """A text in small letters with one letter for all that look like it."""
+    for twin, letter in _HOMOGLYPHS:
+        folded = folded.replace(twin, letter)
+    return folded
 
 
 def _config_faults(config: dict[str, Any]) -> Iterator[str]:

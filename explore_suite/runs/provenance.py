@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -63,13 +64,22 @@ def checkout(package: Path = Path(__file__).parents[1]) -> dict[str, Any]:
 
 
 def warn_of_changes(code: dict[str, Any], whose: str) -> None:
-    """Logs a warning if a header's `code` says that files differed from the commit it names."""
+    """Logs a warning if a header's `code` says that files differed from the commit it names.
+
+    Once per process: a script may record many runs.
+    """
     if code.get("dirty"):
-        _log.warning(
-            "%s has uncommitted changes: commit them first, so that the commit in a run's header "
-            "is the code that ran",
-            whose,
-        )
+        warn_once(whose, code["commit"])
+
+
+@cache
+def warn_once(whose: str, commit: str) -> None:
+    """Logs that this commit is not all of the code that runs."""
+    _log.warning(
+        "%s has uncommitted changes or untracked files: commit them first, so that commit %s in "
+        "a run's header is the code that ran",
+        whose, commit[:12],
+    )  # fmt: skip
 
 
 def script_checkout(store: Path) -> dict[str, Any]:

@@ -106,7 +106,14 @@ class ResultStore:
                 header = self._own_header(path)
                 sound.append(_with_rows(path, header))
             except UserError as error:
-                left_out.append(LeftOut(path.relative_to(self.root), str(error), header))
+                left_out.append(self._left_out(path, error, header))
+        for table in sorted(self.root.glob("*/*/*/seed-*.csv")):
+            path = table.with_suffix(".json")
+            try:
+                if not _exists(path):
+                    _refuse_rows(path)
+            except UserError as error:
+                left_out.append(self._left_out(path, error, None))
         return sound, left_out
 
     @contextlib.contextmanager
@@ -119,6 +126,14 @@ class ResultStore:
             raise UserError(f"cannot write to {path.parent}: {error.strerror}") from error
         with _locked(path.with_suffix(".lock")):
             yield LockedRun(path, self.header(key))
+
+    def is_locked(self, key: RunKey) -> bool:
+        """Whether another process writes the run."""
+        try:
+            with self.lock(key):
+                return False
+        except RunLockedError:
+            return True
 
     @contextlib.contextmanager
     def open(
@@ -134,6 +149,10 @@ class ResultStore:
     def _headers(self) -> list[Path]:
         found = sorted(self.root.glob("*/*/*/seed-*.json"))
         return [path for path in found if not path.name.endswith(STATES)]
+
+    def _left_out(self, path: Path, error: UserError, header: Header | None) -> LeftOut:
+        below = path.relative_to(self.root)
+        return LeftOut(Path(_printable(str(below))), _printable(str(error)), header)
 
     def _own_header(self, path: Path) -> Header:
         """The header in a file of this store; a UserError if it belongs to another path."""
@@ -159,12 +178,8 @@ class LockedRun:
 
     def refuse_orphans(self, *, overwrite: bool) -> None:
         """A UserError if rows are there without their header, unless they may be overwritten."""
-        table = self._path.with_suffix(".csv")
-        if self.header is None and not overwrite and (read_bytes(table) or b"").count(b"\n") > 1:
-            raise UserError(
-                f"{table} holds rows, but its header {self._path.name} is missing: put it back or "
-                "move the rows away; --overwrite, or overwrite=True of record, replaces them"
-            )
+        if self.header is None and not overwrite:
+            _refuse_rows(self._path)
 
     @contextlib.contextmanager
     def open(
@@ -285,6 +300,21 @@ def _what_is_there(path: Path, header: Header) -> str:
     except UserError as error:
         return str(error)
     return f"{path} is finished"
+
+
+def _refuse_rows(path: Path) -> None:
+    """A UserError if rows are there, but no header at `path`."""
+    table = path.with_suffix(".csv")
+    if (read_bytes(table) or b"").count(b"\n") > 1:
+        raise UserError(
+            f"{table} holds rows, but its header {path.name} is missing: put it back or move the "
+            "rows away; --overwrite, or overwrite=True of record, replaces them"
+        )
+
+
+def _printable(text: str) -> str:
+    """A text with escapes for the bytes of a file's name that are not UTF-8."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _exists(path: Path) -> bool:

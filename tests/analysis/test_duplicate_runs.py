@@ -13,6 +13,7 @@ from analysis.submissions.duplicate_runs import (
     matches,
     same_actions,
     scored_rows,
+    traced_actions,
 )
 from explore_suite.runs.format import EpisodeRow
 from explore_suite.runs.store import ResultStore
@@ -174,11 +175,40 @@ def moves(seed, steps=100):
 
 def test_copied_actions_are_found_in_any_evaluation():
     runs = [[moves(0), moves(1)], [moves(2), moves(3)], [moves(4), moves(0)], [moves(0), moves(3)]]
-    assert list(same_actions(runs)) == [(0, 2), (0, 3), (1, 3)]
-    pushes = np.random.default_rng(0).uniform(-1, 1, (1000, 2)).astype(np.float32)
-    nearly = pushes.copy()
-    nearly[500, 1] = np.nextafter(nearly[500, 1], 2)
-    assert list(same_actions([[pushes], [nearly], [pushes.copy()]])) == [(0, 2)]
+    assert list(same_actions(runs)) == [(0, 2), (0, 3), (1, 3), (2, 3)]
+    assert list(same_actions([])) == list(same_actions([[], []])) == []
+
+
+def test_copied_moves_are_found_with_a_few_of_them_changed():
+    copied, other = moves(0), moves(0)
+    copied[[5, 50, 99]] ^= 1
+    other[::10] ^= 1
+    assert list(same_actions([[moves(0)], [copied], [other], [moves(1)]])) == [(0, 1)]
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 0.001, 0.01])
+@pytest.mark.parametrize("saturated", [0, 900])
+def test_copied_pushes_are_found_with_noise(noise, saturated):
+    """Also of a policy that pushes as hard as it can for nearly all the time."""
+    draw = np.random.default_rng(0)
+    pushes = draw.uniform(-1, 1, (3, 1000, 2)).astype(np.float32)
+    pushes[:, :saturated] = 1.0
+    copy = np.clip(pushes[0] + draw.uniform(-noise, noise, pushes[0].shape), -1, 1)
+    copy[500, 1] = np.nextafter(copy[500, 1], -2)
+    runs = [[pushes[0], pushes[1]], [pushes[2]], [copy.astype(np.float32)]]
+    assert list(same_actions(runs)) == [(0, 2)]
+
+
+def test_no_two_independent_committed_evaluations_have_the_same_actions():
+    """Only those of ddqn_bbe and its variant without reward have, like their rows."""
+    store = RESULTS / "runs"
+    traced = [run.header for run in ResultStore(store).runs() if run.header.traces]
+    pairs = set()
+    for task in {header.task for header in traced}:
+        mine = [header for header in traced if header.task == task]
+        for first, second in same_actions([traced_actions(store, header) for header in mine]):
+            pairs.add((mine[first].agent, mine[second].agent))
+    assert len(traced) > 100 and pairs <= {("ddqn_bbe", "ddqn_bbe.pure")}
 
 
 @pytest.mark.parametrize(

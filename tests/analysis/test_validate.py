@@ -168,9 +168,15 @@ def test_too_many_files_stop_the_search(folder, monkeypatch):
     assert any("more than 12 files" in line for line in validate(folder).problems)
 
 
-def test_too_many_bytes_are_not_kept(folder, monkeypatch):
-    monkeypatch.setattr("analysis.submissions.read_folder.MAX_TOTAL_BYTES", 50_000)
-    assert any("larger than 50000 bytes together" in line for line in validate(folder).problems)
+@pytest.mark.parametrize(
+    ("limit", "most", "suffix"),
+    [("MAX_TOTAL_BYTES", 50_000, ".csv"), ("MAX_TRACES_TOTAL", 5_000, ".traces.npz")],
+)
+def test_too_many_bytes_are_not_kept(limit, most, suffix, folder, monkeypatch):
+    monkeypatch.setattr(f"analysis.submissions.read_folder.{limit}", most)
+    too_large = [line for line in validate(folder).problems if "bytes together" in line]
+    assert too_large and all(f"larger than {most} bytes" in line for line in too_large)
+    assert any(f"{suffix}: with it" in line for line in too_large)
 
 
 def test_scores_are_the_mean_returns_of_the_windows(good):

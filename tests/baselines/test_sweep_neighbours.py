@@ -88,17 +88,42 @@ def test_every_python_process_is_started_so():
 
 
 @pytest.mark.slow
-def test_a_run_that_another_process_writes_is_no_failure(tmp_path):
-    store = ResultStore(tmp_path)
-    with store.open(RunSpec.of("random", "GridWorld", 1, "cpu", 2).header(1)):
-        result = sweep(*FAST, "--results", str(tmp_path))
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "1 done, 0 failed, 0 waiting, 1 locked\n" in result.stdout
-    assert "being written by another process: random/GridWorld/1\n" in result.stdout
-    assert "failed:" not in result.stdout
-    again = sweep(*FAST, "--results", str(tmp_path))
-    assert again.returncode == 0 and "locked" not in again.stdout
-    assert [run.header.finished for run in store.runs()] == [True, True]
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_run_that_another_process_writes_is_followed(tmp_path, finished):
+    """That process finishes it, or ends before: then the sweep runs it."""
+    store, out = ResultStore(tmp_path / "runs"), tmp_path / "out"
+    spec = RunSpec.of("random", "GridWorld", 1, "cpu", 2)
+    finish(spec, ResultStore(tmp_path / "other"))
+    (made,) = ResultStore(tmp_path / "other").runs()
+    told = "being written by another process, which is waited for: random/GridWorld/1\n"
+    with out.open("w") as file, store.open(spec.header(1)) as writer:
+        process = subprocess.Popen(command(*FAST, "--results", str(store.root)), stdout=file,
+                                   env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+        wait_for(lambda: "1 done, 0 failed, 0 waiting, 1 locked\n" in out.read_text())
+        wait_for(lambda: told in out.read_text())
+        assert process.poll() is None
+        if finished:
+            for row in made.rows:
+                writer.append(row)
+            writer.finish()
+    assert process.wait(60) == 0
+    last = "finished meanwhile by another process: random/GridWorld/1\n"
+    assert ("failed:" not in out.read_text()) and (last in out.read_text()) == finished
+    runs = list(store.runs())
+    assert [run.header.finished for run in runs] == [True, True]
+    assert [row[:-1] for row in runs[1].rows] == [row[:-1] for row in made.rows]
+
+
+@pytest.mark.slow
+def test_a_sweep_that_follows_another_process_can_be_interrupted(tmp_path):
+    store, out = ResultStore(tmp_path / "runs"), tmp_path / "out"
+    with out.open("w") as file, store.open(LONG_SPEC.header(1)):
+        process = subprocess.Popen(command(*LONG, "--results", str(store.root)), stdout=file,
+                                   env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+        wait_for(lambda: "which is waited for" in out.read_text())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 130
+    assert "still written by another process: random/HallwayLocalOptimum/0\n" in out.read_text()
 
 
 @pytest.mark.slow

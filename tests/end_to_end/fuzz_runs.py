@@ -1,10 +1,11 @@
 """Abuse of sweeps, stores and submissions for some minutes: `make fuzz`. No test of `make test`.
 
 Each round starts a sweep in a new folder, kills it or one of its processes at a random moment,
-damages a file or two, and starts it again. After the damaged runs are removed, as their messages
-advise, one more sweep must finish, and every run must have the rows of an undisturbed one. Then the
-validator is given damaged and forged submissions, copies with and without noise among them, and
-must refuse each unless the damage changed nothing of substance.
+damages a file or two, and starts it again. What is then finished must have the rows of an
+undisturbed run, unless the damage was such that sound rows tell other numbers. After the damaged
+runs are removed, as their messages advise, one more sweep must finish, and every run must have the
+rows of an undisturbed one. Then the validator is given damaged and forged submissions, copies with
+and without noise among them, and must refuse each unless the damage changed nothing of substance.
 """
 
 import argparse
@@ -28,7 +29,7 @@ CELLS = [
     "--checkpoint-minutes", "0",
 ]  # fmt: skip
 RUNS = 4
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 MOMENTS = 15.0  # seconds within which a sweep is killed
 SUBMISSIONS = 10  # of each kind in a round
 PATIENCE = 600.0  # seconds until a process that does not end is a failure
@@ -37,12 +38,16 @@ PATIENCE = 600.0  # seconds until a process that does not end is a failure
 class Abuse:
     """One store under abuse; `counts` says what was done to it."""
 
-    def __init__(self, root: Path, chance: random.Random, counts: collections.Counter) -> None:
+    def __init__(
+        self, root: Path, chance: random.Random, counts: collections.Counter, expected: dict
+    ) -> None:
         self.root, self.chance, self.counts = root, chance, counts
+        self.expected = expected  # rows of each run, undisturbed
         self.store = ResultStore(root)
         self.output = root.with_suffix(".out")  # of the last sweep
         self.kept: dict[Path, bytes] = {}  # files of finished runs that nobody has damaged
         self.damaged: set[Path] = set()  # runs, as paths below the root without suffix
+        self.forged: set[Path] = set()  # those of them whose rows are sound, but may be others
         self.strays: list[Path] = []  # files made by copying and renaming
 
     def round(self) -> None:
@@ -55,6 +60,7 @@ class Abuse:
         code = self.sweep()
         assert code in (0, 1, 2), f"exit code {code}"
         self.check_kept()
+        self.check_rows()
 
     def kill(self) -> None:
         """A sweep, one process of which is killed or asked to stop."""
@@ -82,7 +88,7 @@ class Abuse:
         if not files:
             return
         path = self.chance.choice(files)
-        how = self.chance.choice(["truncate", "flip", "delete", "copy", "rename"])
+        how = self.chance.choice(["truncate", "flip", "delete", "copy", "rename", "swap"])
         self.counts[f"{how} {path.suffix}"] += 1
         content = bytearray(path.read_bytes())
         if how == "truncate":
@@ -90,6 +96,12 @@ class Abuse:
         elif how == "flip" and content:
             content[self.chance.randrange(len(content))] ^= 1 << self.chance.randrange(8)
             path.write_bytes(content)
+            self.forged.add(self.run_of(path))
+        elif how == "swap":  # for the file of another run, such as another seed's checkpoint
+            other = self.chance.choice([one for one in files if one.suffix == path.suffix])
+            path.write_bytes(other.read_bytes())
+            if path.suffix == ".csv":
+                self.forged.add(self.run_of(path))
         elif how == "delete":
             path.unlink()
         elif how in ("copy", "rename"):
@@ -131,6 +143,13 @@ class Abuse:
     def check_kept(self) -> None:
         for path, content in self.kept.items():
             assert path.exists() and path.read_bytes() == content, f"{path} was lost or altered"
+
+    def check_rows(self) -> None:
+        """Whatever was damaged, what is taken for finished has the rows of an undisturbed run."""
+        for run in self.store.sound_runs()[0]:
+            path = self.store.path(run.header.key, "")
+            if run.header.finished and self.run_of(path) not in self.forged:
+                assert rows(run) == self.expected[run.header.key], f"{path} has other rows"
 
     def start(self) -> subprocess.Popen:
         with self.output.open("w") as output:
@@ -184,7 +203,7 @@ def rows(run: Run) -> list[tuple]:
 
 def abuse_runs(folder: Path, chance: random.Random, counts: collections.Counter, expected) -> None:
     """One round of kills and damage, after which every run must be as expected."""
-    abused = Abuse(folder, chance, counts)
+    abused = Abuse(folder, chance, counts, expected)
     abused.round()
     abused.remove_damaged()
     assert abused.sweep() == 0, "the sweep does not finish"
@@ -217,7 +236,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fuzz-runs-") as folder:
         expected = {}
         if options.only != "submissions":
-            whole = Abuse(Path(folder, "whole"), chance, counts)
+            whole = Abuse(Path(folder, "whole"), chance, counts, expected)
             assert whole.sweep() == 0
             expected = {run.header.key: rows(run) for run in whole.store.runs()}
             assert len(expected) == RUNS

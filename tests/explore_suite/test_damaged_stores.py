@@ -69,7 +69,8 @@ def test_a_copied_seed_is_named_and_not_taken_for_a_run(store, copy):
 @pytest.mark.parametrize("how", [shutil.copytree, shutil.move])
 def test_a_copied_or_moved_folder_is_named_and_not_merged(store, level, how):
     shutil.rmtree(store.root / ".checkpoints", ignore_errors=True)
-    store.path(replace(HEADER, seed=1).key, ".json").unlink()
+    for suffix in (".json", ".csv"):
+        store.path(replace(HEADER, seed=1).key, suffix).unlink()
     place = store.root / level
     how(place, place.with_name("other"))
     moved = place.with_name("other") / FOLDER.relative_to(level) / "seed-000.json"
@@ -104,6 +105,7 @@ DAMAGE = {
     "not a number": lambda rows: ["train,1,100,nan,100,0,0.1,1.5\n", *rows[1:]],
     "infinite": lambda rows: [*rows[:5], "eval,3,300,inf,100,0,0.3,4.5\n"],
     "cut off": lambda rows: [*rows[:5], rows[5][:9]],
+    "cut off in the last number": lambda rows: [*rows[:5], rows[5][:-2]],
     "no text": lambda rows: [*rows[:5], "\x00\x00"],
 }
 
@@ -148,6 +150,25 @@ def test_a_header_nested_without_end_is_named(store):
     assert left_out(store, path) == [1]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"source": "\ud800"}, {"config": {"\udc00": 1}}, {"code": {"commit": 5}}],
+    ids=["half a character", "half a character in a key", "a number for a commit"],
+)
+def test_a_header_that_no_report_can_show_is_named(store, change):
+    path = store.path(HEADER.key, ".json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    assert left_out(store, path) == [1]
+
+
+def test_a_file_name_that_is_no_text_can_be_printed(store):
+    folder = store.root / FOLDER
+    shutil.copy(folder / "seed-000.json", os.fsencode(folder) + b"/seed-\xff.json")
+    _, (one,) = store.sound_runs()
+    assert "seed-\\udcff.json holds the header of" in one.why
+    assert one.why.isprintable() and str(one.path).isprintable()
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "null", "{"])
 def test_a_states_file_that_is_none_is_named(store, text):
     path = store.path(HEADER.key, ".states.json")
@@ -166,6 +187,9 @@ def test_rows_that_lost_their_header_are_not_replaced(store):
     ):
         pass
     assert table.read_bytes() == rows
+    sound, (one,) = store.sound_runs()
+    assert f"{table} holds rows, but its header seed-000.json is missing" in one.why
+    assert one.path == FOLDER / header.name and [run.header.seed for run in sound] == [1]
     header.write_bytes(lost)
     assert store.run(HEADER.key).rows == ROWS
     header.unlink()

@@ -9,7 +9,7 @@ import explore_suite
 from analysis.submissions import check_headers
 from explore_suite.errors import UserError
 from explore_suite.runs import header_rules, recorder
-from explore_suite.runs.format import dump_header
+from explore_suite.runs.format import dump_header, listed_traces
 from explore_suite.tasks import lookup
 from tests.helpers.good_submission import header_of
 
@@ -25,6 +25,7 @@ REFUSED = {
     "large number": ({"config": {"a": {"updates": 1e9}}}, "not below 1e\\+09"),
     "our preset": ({"preset": "cpu"}, "preset cpu is that of `explore-suite train`"),
     "badge": ({"agent": "sac.Verified"}, "the word verified"),
+    "badge in disguise": ({"agent": "0urs"}, "the word ours"),
     "many threads": ({"threads": 1025}, "threads must be 1 to 1024"),
 }
 
@@ -62,6 +63,22 @@ def test_a_number_that_no_float_holds_is_one_line(number, tmp_path):
         explore_suite.record(TASK, "mine", 0, tmp_path, config={"a": number})
 
 
+@pytest.mark.parametrize("letter", ["x", "\u4e00"], ids=["ASCII", "six bytes as JSON"])
+def test_a_header_too_large_to_be_handed_in_is_refused_when_the_run_begins(letter, tmp_path):
+    """Each of its values is within the rules."""
+    config = {f"{n:03d}" + "k" * 190: letter * 200 for n in range(200)}
+    with pytest.raises(UserError, match="its header would be larger than 65536 bytes"):
+        explore_suite.record(TASK, "mine", 0, tmp_path, config=config)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_finished_run_adds_to_its_header_has_room():
+    name, header = "seed-99999.traces.npz", header_of(TASK, 0)
+    done = replace(header, traces=listed_traces(name, b""), finished=True)
+    begun = replace(header, finished=False)
+    assert len(dump_header(done)) - len(dump_header(begun)) < header_rules._ROOM
+
+
 def test_whatever_is_just_within_the_rules_is_taken(tmp_path):
     config = {
         "a": {"b": {"c": {"d": 1}}},
@@ -82,7 +99,9 @@ def test_uncommitted_code_is_reported_once_when_the_run_begins(
     monkeypatch.setattr(recorder, "script_checkout", lambda store: code)
     with caplog.at_level(logging.WARNING):
         explore_suite.record(TASK, "mine", 0, tmp_path).close()
-    assert caplog.text.count("uncommitted changes: commit them first") == bool(dirty)
+    assert caplog.text.count("uncommitted changes or untracked files: commit them first") == bool(
+        dirty
+    )
 
 
 def test_a_long_run_is_told_that_it_cannot_be_submitted(tmp_path, caplog):

@@ -135,9 +135,10 @@ def in_namespace(script, tmp_path):
 
 
 def one_error_line(path, *parts):
-    """Progress aside, standard error is one line of ours, with all the parts."""
+    """Progress and uncommitted changes aside, it is one line of ours, with all the parts."""
+    others = ("episode ", "the checkout of explore-suite has uncommitted changes")
     lines = path.read_text().splitlines()
-    (line,) = [line for line in lines if not line.startswith("episode ")]
+    (line,) = [line for line in lines if not line.startswith(others)]
     assert line.startswith("explore-suite train: cannot write to ")
     for part in parts:
         assert part in line

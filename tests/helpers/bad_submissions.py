@@ -252,6 +252,11 @@ BAD_HEADERS = {
     "header: control character": header("holds the control character", machine={"a": "\x07"}),
     "header: long text": header("a text of more than 200", machine={"a": "x" * 201}),
     "header: no date": header("is not written as YYYY-MM-DD", date="yesterday"),
+    "header: no such day": header("is not written as YYYY-MM-DD", date="2026-19-39"),
+    "header: nested machine": header("machine must hold texts and numbers alone", machine={
+        "processor": ["x"] * 300}),
+    "header: large machine": header("machine must hold texts and numbers alone", machine={
+        f"part {n}": n for n in range(21)}),
     "header: schema": header("has schema 2 instead of 1", schema=2),
     "header: unfinished": header("is not finished", finished=False),
     "header: synthetic": header("is synthetic|its source is not", source="a Synthetic generator"),
