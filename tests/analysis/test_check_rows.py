@@ -120,6 +120,7 @@ def test_no_start_lies_at_the_goal_where_the_rules_say_so(group):
                 assert not env.step(env.action_space.sample())[4]["success"]
 
 
+@pytest.mark.slow
 def test_bins_said_to_be_out_of_reach_are_not_reached():
     """The hallways and the grid are within reach as a whole; a falling torso is nowhere else."""
     for name in ("GridWorld", "HallwayLocalOptimum", "HallwayAdversarial", "HallwayShort"):
@@ -139,6 +140,7 @@ def test_bins_said_to_be_out_of_reach_are_not_reached():
     assert -0.15 < lowest < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["CartpoleSwingup", "CartpoleSwingupSparse", "PendulumExplore"])
 def test_a_hanging_pole_passes_every_bin_on_its_way_up(name):
     """Pumped as hard as it can be, it turns by less than a bin in a step until it is up."""

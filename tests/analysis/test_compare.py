@@ -113,6 +113,7 @@ def test_of_few_seeds_there_is_no_probability():
     assert np.isnan(one.improvement.value) and one.difference.value == 7
 
 
+@pytest.mark.slow
 def test_a_submission_beside_the_store_can_be_compared(capsys):
     assert main(["compare", "sb3-sac", "random", "--tasks", "hallway"]) == 0
     told = capsys.readouterr().out

@@ -1,6 +1,7 @@
 """Copied rows are found whoever hands them in; methods that merely earn alike are not."""
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +132,8 @@ def test_a_committed_run_with_noise_is_found(size, bins):
     """Noise in every return and, in every third episode, in the growth of coverage."""
     missed = []
     # Random actions earn too little, too seldom, to be told from other random actions.
-    for mine in (run for run in committed() if run.header.agent != "random"):
+    learners = [run for run in committed() if run.header.agent != "random"]
+    for mine in learners:
         noisy = with_noise(mine, size, bins)
         both = [
             scored_rows(mine.header.task, seed, rows)
@@ -140,7 +142,7 @@ def test_a_committed_run_with_noise_is_found(size, bins):
         if both[0].varies and not list(matches(both)):
             missed.append((mine.header.key, informative(both[0])))
     assert all(episodes < ENOUGH for _, episodes in missed), missed
-    assert len(missed) < 5
+    assert len(missed) < len(learners) / 10
 
 
 def with_noise(mine, size, bins):
@@ -163,9 +165,9 @@ def with_noise(mine, size, bins):
 
 
 def informative(scored):
-    """Episodes in which an evaluation earns something else than the one before."""
+    """Evaluations that earn something else than most: those of a run that earns now and then."""
     returns = [row.return_ for row in scored.rows if row.phase == "eval"]
-    return sum(one != two for one, two in zip(returns, returns[1:], strict=False))
+    return len(returns) - max(Counter(returns).values())
 
 
 def moves(seed, steps=100):

@@ -233,7 +233,7 @@ def test_all_methods_are_ranked_by_their_exploration_but_no_ablation(tmp_path):
     means = {name: results.matrix(key, EXPLORE).values.mean() for key, name in names.items()}
     assert drawn == sorted(means, key=lambda name: -means[name])
     assert len(explore.lines) == 4 * 3 and len(original.lines) == 3 * 3, "mine has no originals"
-    with pytest.raises(NotEnoughRuns, match="only the paper's methods"):
+    with pytest.raises(NotEnoughRuns, match="no method beyond the paper's"):
         figures.FIGURES["all_methods"](results.only(["sac", "sac_deep"]))
 
 

@@ -56,6 +56,7 @@ def test_state_in_mid_episode_continues_identically(name):
     assert episodes(whole, name, range(2, 4)) == episodes(resumed, name, range(2, 4)), spec
 
 
+@pytest.mark.slow
 def test_state_is_a_copy(name):
     agent = small(name)
     episodes(agent, name, range(2))

@@ -78,7 +78,7 @@ def test_from_an_empty_folder_to_a_sound_submission(site, tmp_path):
 
     told = command("compare", "drifter", "ddqn.small", "--last", "5", "--out", "compare.svg")
     assert "GridWorld" in told and "P(drifter better)" in told and "too few seeds" in told
-    assert "The two questions of the suite need runs" in told
+    assert "The two questions of the suite need scores" in told
     assert "drifter" in (tmp_path / "compare.svg").read_text()
     told = command("compare", "drifter", "random", "--tasks", "GridWorld")
     assert "random" in told and "100.0 %" in told, "the wheel brings the published runs"

@@ -80,6 +80,7 @@ def test_pythons_are_those_of_the_package():
         assert JOBS[job]["strategy"]["matrix"]["python"] == named
 
 
+@pytest.mark.slow
 def test_the_wheels_trial_passes(tmp_path):
     """The programs that a release runs with the installed wheel, run here."""
     command, analysis = [step["run"] for step in JOBS["release.try"]["steps"] if "run" in step]

@@ -170,6 +170,7 @@ def test_watch_writes_each_format(tmp_path, suffix):
         assert len(frames) == 5
 
 
+@pytest.mark.slow
 def test_small_films_keep_their_speed(tmp_path):
     out = tmp_path / "small.mp4"
     size = ["--steps", "8", "--every", "4", "--size", "40"]

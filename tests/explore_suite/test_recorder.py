@@ -170,6 +170,7 @@ def test_wrappers_inside_are_around_the_evaluation_too(tmp_path):
     assert env.eval_env.unwrapped.spec.id == env.unwrapped.spec.id
 
 
+@pytest.mark.slow
 def test_stable_baselines3_with_its_own_callback_and_early_resets(tmp_path):
     env = recorded(tmp_path, episodes=3)
     model = DQN("MlpPolicy", env, learning_starts=290, seed=1, policy_kwargs={"net_arch": [4]})
