@@ -6,13 +6,20 @@ from collections.abc import Callable, Sequence
 
 from explore_suite.errors import UserError
 
+_CONTROLS = {*range(0x20), *range(0x7F, 0xA0)} - set(map(ord, "\t\n"))
+_ESCAPES = {code: f"\\x{code:02x}" for code in _CONTROLS}
 CLOSED = 141  # exit code of a program that a closed pipe ends: 128 + SIGPIPE
 
 
 def say(line: str = "") -> None:
-    """Prints one line and flushes it."""
-    sys.stdout.write(line + "\n")
+    """Prints one line and flushes it; control characters, which a file may hold, are escaped."""
+    sys.stdout.write(printable(line) + "\n")
     sys.stdout.flush()
+
+
+def printable(text: str) -> str:
+    """The text with escapes for all that could move a terminal's cursor or change its colours."""
+    return text.translate(_ESCAPES)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -32,7 +39,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     for column in columns:
         pretty.add_column(column, no_wrap=column != columns[-1])
     for row in rows:
-        pretty.add_row(*map(Text, row))  # a submitted name is text, not markup
+        pretty.add_row(*(Text(printable(cell)) for cell in row))  # text, not markup
     Console().print(pretty)
 
 
@@ -49,7 +56,7 @@ def exit_code(name: str, command: Callable[[], int | None]) -> int:
     try:
         return command() or 0
     except UserError as error:
-        sys.stderr.write(f"{name}: {error}\n")
+        sys.stderr.write(printable(f"{name}: {error}") + "\n")
         return error.exit_code
     except BrokenPipeError:
         silence_stdout()

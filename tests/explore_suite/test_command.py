@@ -16,7 +16,8 @@ import pytest
 from explore_suite import TASKS
 from explore_suite.__main__ import COMMANDS, main
 from explore_suite.cli import doctor
-from explore_suite.cli.console import table
+from explore_suite.cli.console import exit_code, say, table
+from explore_suite.errors import UserError
 from explore_suite.installation import install_command, requirements
 from explore_suite.tasks import CLASSIC, CONTROL, GRID, HALLWAYS
 from tests.helpers.good_submission import good_files, write
@@ -96,6 +97,20 @@ def piped(*arguments):
     """The command in a pipe that nobody reads, and the pipe's exit code."""
     command = f"set -o pipefail; {sys.executable} -m explore_suite {shlex.join(arguments)} | true"
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+
+def test_a_strangers_text_cannot_steer_the_terminal(capsys):
+    hostile = "\x1b[2J\rtorch \x9b31m1.0"
+
+    def refuse():
+        raise UserError(hostile)
+
+    say(hostile)
+    table("a table", ["version"], [[hostile]])
+    assert exit_code("verify", refuse) == UserError("").exit_code
+    printed = "".join(capsys.readouterr())
+    assert printed.count(r"\x1b[2J\x0dtorch \x9b31m1.0") == 3
+    assert not {"\x1b", "\x9b", "\r"} & set(printed)
 
 
 @pytest.mark.slow
