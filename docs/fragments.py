@@ -31,7 +31,7 @@ _FIGURE_TITLES = {
     "two_q": "SAC 2Q, with separate critics for reward and bonus",
     "hallway": "Hallways",
     "classic": "Learning curves, classic tasks",
-    "cost_of_exploring_classic": "Cost of exploring, classic tasks",
+    "classic_cost_of_exploring": "Cost of exploring, classic tasks",
     "other_tasks": "Tasks outside of the benchmark",
     "grid_learning": "Grid world: learning from scratch",
     "grid_warm_start": "Grid world: warm start",

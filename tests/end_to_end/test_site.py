@@ -128,6 +128,12 @@ def test_a_task_with_runs_has_curves(site, spec):
     assert all((site / path).read_text().startswith("<?xml") for path in drawn)
 
 
+def test_titles_are_of_figures_that_there_are():
+    source = (ROOT / "docs" / "fragments.py").read_text()
+    names = re.findall(r'^    "(\w+)": "', source[source.index("_FIGURE_TITLES") :], re.M)
+    assert names and set(names) <= set(FIGURES)
+
+
 def test_agents_figures_and_costs_are_there(site):
     agents, figures, protocol, methods = (
         (site / f"{name}.html").read_text() for name in ("agents", "figures", "protocol", "methods")
