@@ -1,7 +1,6 @@
 """Figures of the grid world: learning, warm start, pure exploration, and maps of the grid."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,6 +11,7 @@ from matplotlib.ticker import PercentFormatter
 from analysis.figures import style
 from analysis.figures.control import EPISODES, RETURN, dashed, smoothed
 from analysis.stats.results import WARM_EPISODES, NotEnoughRuns, Results
+from explore_suite.runs.states import States
 from explore_suite.tasks import GRID, lookup
 
 (TASK,) = GRID
@@ -50,14 +50,14 @@ def pure_exploration(results: Results) -> Figure:
 def states(results: Results) -> Figure:
     """Maps of the grid, one row per method: visits, last trajectory, bonuses and values."""
     found = {method: results.states(method, TASK) for method in LEARNERS}
-    rows = {method: state for method, state in found.items() if state is not None}
+    rows = {method: seed_and_states for method, seed_and_states in found.items() if seed_and_states}
     if not rows:
         raise NotEnoughRuns(f"no run of {', '.join(LEARNERS)} on {TASK} left a states file")
     columns = 2 + len(MAPS)
     figure, panels = style.page(len(rows), columns, height=0.4 + 1.4 * len(rows))
-    for index, (method, state) in enumerate(rows.items()):
+    for index, (method, (seed, state)) in enumerate(rows.items()):
         _state_row(figure, panels[index * columns : (index + 1) * columns], state)
-        which = f"episode {state['episode']}, seed {state['seed']}"
+        which = f"episode {state.episode}, seed {seed}"
         panels[index * columns].set_ylabel(f"{style.style(method).label}\n{which}", fontsize=7)
     for axes, title in zip(
         panels, ("Visits (log scale)", "Last trajectory", *MAPS.values()), strict=False
@@ -107,15 +107,16 @@ def _percent(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
-def _state_row(figure: Figure, panels: Sequence[Axes], state: dict[str, Any]) -> None:
-    row, column = state["axes"]
-    extent = (column["low"], column["high"], row["low"], row["high"])
-    visits = np.array(state["visits"])
-    _map(figure, panels[0], np.ma.masked_equal(visits, 0), extent, "viridis", logarithmic=True)
-    _trajectory(panels[1], np.array(state["trajectory"]), visits, extent)
+def _state_row(figure: Figure, panels: Sequence[Axes], state: States) -> None:
+    row, column = state.axes
+    extent = (column.low, column.high, row.low, row.high)
+    _map(
+        figure, panels[0], np.ma.masked_equal(state.visits, 0), extent, "viridis", logarithmic=True
+    )
+    _trajectory(panels[1], state.trajectory, state.visits, extent)
     for axes, name in zip(panels[2:], MAPS, strict=True):
-        if name in state["maps"]:
-            _map(figure, axes, np.array(state["maps"][name]), extent, "cividis")
+        if name in state.maps:
+            _map(figure, axes, state.maps[name], extent, "cividis")
         else:
             style.draw_nothing(axes, "not used")
     for axes in panels:

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from analysis.figures.style import style
 from analysis.leaderboard.entries import CURVE_LENGTH, Board, method_classes
 from analysis.leaderboard.rows import Row, search, sections
-from explore_suite.errors import UserError
+from explore_suite.runs.states import States
 from explore_suite.tasks import TASKS, lookup
 
 DRAWN = 10  # curves visible at first, the best ones; only these have the curves of single seeds
@@ -56,12 +56,12 @@ def heat_maps(board: Board) -> dict[str, list[dict[str, Any]]]:
     panels: dict[str, list[dict[str, Any]]] = {}
     for spec in TASKS.values():
         for label, entry in board.entries.items():
-            state = board.results.states(label, spec.name)
-            if state is not None:
+            found = board.results.states(label, spec.name)
+            if found is not None:
                 mine = panels.setdefault(spec.name, [])
                 panel = {"id": f"heat-{spec.name}-{len(mine)}", "name": entry.name,
                          "preset": entry.preset, "label": label}  # fmt: skip
-                mine.append(panel | _heat_map(state, f"{label} on {spec.name}"))
+                mine.append(panel | _heat_map(*found))
     return panels
 
 
@@ -150,20 +150,14 @@ def _dash(line: Any) -> str:
     return "" if line == "-" else " ".join(f"{2 * length:g}" for length in line[1])
 
 
-def _heat_map(state: dict[str, Any], whose: str) -> dict[str, Any]:
+def _heat_map(seed: int, states: States) -> dict[str, Any]:
     """Visits by bin as a heat map, rows from bottom to top; a third axis is summed over."""
-    try:
-        visits, axes = np.array(state["visits"], dtype=np.int64), state["axes"]
-        names = [str(axis["name"]) for axis in axes]
-        ends = [(float(axis["low"]), float(axis["high"])) for axis in axes]
-        episode, seed = int(state["episode"]), int(state["seed"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"the states file of {whose} holds no visits by bin") from error
-    share = float((visits > 0).mean())
+    visits, axes = states.visits, states.axes
     flat = visits.sum(axis=tuple(range(2, visits.ndim)))  # (first axis, second axis)
-    across = (1, 0) if names[0] == "row" else (0, 1)  # a grid's rows go on y
+    across = (1, 0) if axes[0].name == "row" else (0, 1)  # a grid's rows go on y
     return {
-        "episode": episode, "seed": seed, "share": share,
-        "names": [names[index] for index in across], "ends": [ends[index] for index in across],
+        "episode": states.episode, "seed": seed, "share": float((visits > 0).mean()),
+        "names": [axes[index].name for index in across],
+        "ends": [(axes[index].low, axes[index].high) for index in across],
         "visits": flat.transpose(across[::-1]).tolist(),
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """`Results`: the numbers behind figures, claims and leaderboard, each computed once."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from analysis.stats.methods import NAMES, ordered
 from analysis.stats.stores import REFERENCE
 from analysis.stats.tables import StoredRun, episode_table, load, matrix, run_scores
 from explore_suite.errors import UserError
+from explore_suite.runs.states import States
 from explore_suite.runs.store import LeftOut, ResultStore
 from explore_suite.tasks import CONTROL, lookup
 
@@ -131,13 +133,20 @@ class Results:
         by_task = {task: self.episodes(cells.method, task) for task in cells.tasks}
         return suite_curve(by_task, cells.seeds, lookup(cells.tasks[0]).smoothing)
 
-    def states(self, method: str, task: str) -> dict[str, Any] | None:
-        """The content of the first states file among the method's runs; None if there is none."""
+    def states(self, method: str, task: str) -> tuple[int, States] | None:
+        """The first states file among the method's runs, after its seed; None if there is none.
+
+        One that cannot be read is left out with a message: the run itself may be sound.
+        """
         for run in self.runs:
             if run.method == method and lookup(run.header.task).name == task:
-                found = ResultStore(run.store).states(run.header.key)
+                try:
+                    found = ResultStore(run.store).states(run.header.key)
+                except UserError as error:
+                    logging.warning("  left out: %s", error)
+                    continue
                 if found is not None:
-                    return found | {"seed": run.header.seed}
+                    return run.header.seed, found
         return None
 
     def missing(self) -> list[str]:

@@ -35,6 +35,7 @@ from explore_suite.runs.format import (
     read_header,
     read_rows,
 )
+from explore_suite.runs.states import States, read_states
 from explore_suite.tasks import TASKS
 
 DEFAULT_STORE = Path("runs")  # of the commands that write runs, in the working directory
@@ -79,18 +80,9 @@ class ResultStore:
                     found.append(self._own_header(path))
         return found
 
-    def states(self, key: RunKey) -> dict[str, Any] | None:
+    def states(self, key: RunKey) -> States | None:
         """What the run's states file holds, or None if there is none."""
-        path = self.path(key, STATES)
-        if not _exists(path):
-            return None
-        try:
-            states = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path} is not a readable states file: {error}") from error
-        if not isinstance(states, dict):
-            raise UserError(f"{path} is not a states file: it holds no object")
-        return states
+        return read_states(self.path(key, STATES))
 
     def runs(self) -> Iterator[Run]:
         """Every run, in the order of their paths; a UserError names the first that is damaged."""

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from scipy import stats
 
 from analysis.cli import leaderboard
-from analysis.leaderboard import build
+from analysis.leaderboard import build, charts
 from analysis.leaderboard.entries import gather
 from analysis.leaderboard.markdown import markdown, plain
 from analysis.leaderboard.rows import ranked, rows, sections
@@ -314,12 +314,17 @@ def test_a_task_outside_the_benchmark_has_a_table_of_its_own(tmp_path):
     assert [(row.section.tasks, row.complete) for row in found] == [(whole, True), ((short,), True)]
 
 
-def test_a_states_file_without_visits_is_named(tmp_path):
-    cell = synthetic.Cell("sac", "GridWorld", 0, 3)
-    store = synthetic.write(tmp_path / "runs", [cell])
-    store.path(synthetic.header(cell).key, ".states.json").write_text('{"visits": "many"}')
-    with pytest.raises(UserError, match="sac on GridWorld"):
-        build.write(gather([tmp_path / "runs"]), tmp_path / "page.html")
+def test_a_damaged_states_file_is_left_out_for_the_next_seeds(tmp_path, caplog):
+    cells = [synthetic.Cell("sac", "GridWorld", seed) for seed in (0, 1)]
+    store = synthetic.write(tmp_path / "runs", cells)
+    damaged = store.path(synthetic.header(cells[0]).key, ".states.json")
+    damaged.write_text('{"visits": "many"}')
+    synthetic.write_states(store, cells[1])
+    board = gather([tmp_path / "runs"])
+    (panel,) = charts.heat_maps(board)["GridWorld"]
+    assert panel["seed"] == 1
+    assert f"left out: {damaged} is not a states file" in caplog.text
+    build.write(board, tmp_path / "page.html")
 
 
 def test_every_task_is_in_one_group_of_sections():

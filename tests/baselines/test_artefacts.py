@@ -33,37 +33,36 @@ def test_states_say_where_the_run_has_been_and_what_the_agent_thinks_of_it(tmp_p
     agents = []
     store, key = run(tmp_path, "ddqn_deep", see=lambda trainer, rows: agents.append(trainer.agent))
     states = store.states(key)
-    assert states["episode"] == 2 and [axis["bins"] for axis in states["axes"]] == [40, 40]
-    visits = np.array(states["visits"])
-    assert visits.shape == (40, 40) and visits.sum() == 2 * 101
-    assert len(states["trajectory"]) == 101 and states["trajectory"][0] == [0, 0]
-    assert set(states["maps"]) == {
+    assert states.episode == 2 and [axis.bins for axis in states.axes] == [40, 40]
+    assert states.visits.shape == (40, 40) and states.visits.sum() == 2 * 101
+    assert len(states.trajectory) == 101 and states.trajectory[0].tolist() == [0, 0]
+    assert set(states.maps) == {
         "task_value", "bonus", "exploration_value", "optimistic_value",
     }  # fmt: skip
-    bonus, optimistic = (np.array(states["maps"][name]) for name in ("bonus", "optimistic_value"))
+    bonus, optimistic = (states.maps[name] for name in ("bonus", "optimistic_value"))
     table = agents[0].explorer.bonus.state_dict()["table"].numpy()
     np.testing.assert_allclose(bonus, np.maximum(table.max(2), 1.0) ** -0.5, rtol=1e-3)
     untried = (table == 0).any(axis=2)
     assert optimistic[untried].min() > 99.9  # the best of an untried action and the tried ones
     cells = np.array([[0, 0], [3, 2]], np.float32)
     expected = agents[0].values(agents[0].as_tensor(cells)).amax(1).numpy()
-    values = np.array(states["maps"]["task_value"])
-    np.testing.assert_allclose(values[[0, 3], [0, 2]], expected, rtol=1e-3)
+    values = states.maps["task_value"][[0, 3], [0, 2]]
+    np.testing.assert_allclose(values, expected, rtol=1e-3)
 
 
 @pytest.mark.slow
 def test_bbe_maps_its_bonus_and_sac_maps_nothing(tmp_path):
     store, key = run(tmp_path, "ddqn_bbe")
-    assert set(store.states(key)["maps"]) == {"task_value", "bonus"}
+    assert set(store.states(key).maps) == {"task_value", "bonus"}
     store, key = run(tmp_path, "sac", "HallwayLocalOptimum", episodes=1)
     states = store.states(key)
-    assert states["maps"] == {} and np.sum(states["visits"]) == 1001
+    assert states.maps == {} and states.visits.sum() == 1001
 
 
 def test_states_are_taken_at_the_episode_of_the_published_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(artefacts, "SNAPSHOT_EPISODE", 1)
     store, key = run(tmp_path, "ddqn", episodes=3)
-    assert store.states(key)["episode"] == 1
+    assert store.states(key).episode == 1
     assert [r.header.key for r in store.runs()] == [key]  # the states file is no run
 
 

@@ -169,9 +169,31 @@ def test_a_file_name_that_is_no_text_can_be_printed(store):
     assert one.why.isprintable() and str(one.path).isprintable()
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "null", "{"])
+SOUND_STATES = {
+    "episode": 1, "visits": [[1, 0], [0, 2]], "trajectory": [[0, 0], [1, 1]], "maps": {},
+    "axes": [{"name": name, "low": 0, "high": 2, "bins": 2} for name in "xy"],
+}  # fmt: skip
+OTHER_AXIS = {"name": "y", "low": 0, "high": 3, "bins": 3}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "[1]", "null", "{", "\0"]
+    + [
+        json.dumps(SOUND_STATES | change)
+        for change in (
+            {"visits": "many"}, {"visits": [[1, 0]]}, {"visits": [[10**30, 0], [0, 2]]},
+            {"trajectory": [[0, 0, 0]]}, {"trajectory": []}, {"maps": {"bonus": [1]}},
+            {"maps": []}, {"episode": None}, {"axes": SOUND_STATES["axes"][:1]},
+            {"axes": [SOUND_STATES["axes"][0], OTHER_AXIS]},
+            {"axes": [SOUND_STATES["axes"][0], OTHER_AXIS | {"bins": 2, "high": float("nan")}]},
+        )
+    ],
+)  # fmt: skip
 def test_a_states_file_that_is_none_is_named(store, text):
     path = store.path(HEADER.key, ".states.json")
+    path.write_text(json.dumps(SOUND_STATES))
+    assert store.states(HEADER.key).visits.tolist() == [[1, 0], [0, 2]]
     path.write_text(text)
     with pytest.raises(UserError, match=r"seed-000\.states\.json is not a (readable )?states file"):
         store.states(HEADER.key)
