@@ -54,9 +54,13 @@ FUZZ_MINUTES ?= 10
 fuzz: setup
 	$(BIN)/python -m tests.end_to_end.fuzz_runs --minutes $(FUZZ_MINUTES)
 
-# Figures, leaderboard and reproduction report, from results/runs alone.
-report: setup
+# Figures, leaderboard, reproduction report and the table of methods, from results/ alone.
+define REPORT
 	$(BIN)/explore-suite report --results results/runs --out results
+	$(BIN)/python docs/methods_table.py
+endef
+report: setup
+	$(REPORT)
 
 # Every run of ours: the paper's agents, one seed of each before any second one, and after seed 4 the
 # ablations; then longer runs, and the methods to compare with. Resumes where it was interrupted.
@@ -84,7 +88,7 @@ results: setup
 	$(SWEEP) --agents sac.long sac_deep.long --tasks $(LONG) --seeds 0-2
 	$(SWEEP) --agents $(METHODS) --tasks explore hallway original --seeds 0-4
 	$(SWEEP) --agents random $(SAC) $(METHODS) --tasks classic --seeds 0-4
-	$(BIN)/explore-suite report --results results/runs --out results
+	$(REPORT)
 
 # Films of trained policies for the docs, from the weights that `make results` leaves.
 FILMED := sac sac_bbe sac_deep

@@ -17,10 +17,9 @@ from analysis.leaderboard.build import TITLE
 from analysis.leaderboard.entries import Board, gather
 from analysis.leaderboard.html import html
 from analysis.leaderboard.rows import Row, rows
-from analysis.stats.methods import METHODS
 from baselines import AGENTS
 from baselines.settings import VARIANTS, resolve
-from explore_suite.tasks import CLASSIC, CONTROL, EXPLORE, GRID, HALLWAYS, ORIGINAL, lookup
+from explore_suite.tasks import CLASSIC, CONTROL, GRID, HALLWAYS, lookup
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"
@@ -103,33 +102,6 @@ def _hours(mine: pd.DataFrame, tasks: Sequence[str]) -> str:
     measured = "" if len(seconds) == len(tasks) else f" (by {len(seconds)} of {len(tasks)} tasks)"
     hours = f"{total:.1f} h" if total >= 1 else f"{60 * total:.0f} min"
     return hours + measured
-
-
-def methods() -> str:
-    """Scores, coverage and cost of every method of ours on the control suite, from its runs."""
-    scores = board().results.scores
-    mine = scores[scores.task.isin(CONTROL) & scores.finished]
-    ours = {run.method for run in board().runs if run.origin == "reference"}
-    cells = mine.groupby(["method", "task"])[["normalised", "coverage", "seconds"]].mean()
-    lines = []
-    for method in (name for name in METHODS if name in ours & set(mine.method)):
-        found, seeds = cells.loc[method], mine[mine.method == method].groupby("task").seed.count()
-        cost = (found.seconds / cells.loc["sac"].seconds).mean()  # of the tasks that both have
-        lines.append(
-            [f"`{method}`", _mean(found.normalised, EXPLORE), _mean(found.normalised, ORIGINAL),
-             _mean(found.coverage, EXPLORE), f"{cost:.1f}", str(seeds.min())]
-        )  # fmt: skip
-    heads = ["score, explore", "score, original", "coverage, explore", "time", "seeds"]
-    return table(["method", *heads], lines)
-
-
-def _mean(values: pd.Series, tasks: Sequence[str]) -> str:
-    """Over these tasks, with a note where some have no value."""
-    found = values.reindex(tasks).dropna()
-    if found.empty:
-        return ""
-    mean = round(found.mean(), 2) + 0.0  # never -0.0
-    return f"{mean:.2f}" + ("" if len(found) == len(tasks) else f" ({len(found)} tasks)")
 
 
 def settings() -> str:
@@ -249,7 +221,6 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "costs": costs,
     "fields": fields_of,
     "figures": figures,
-    "methods": methods,
     "settings": settings,
     "variants": variants,
 }

@@ -1,6 +1,8 @@
 """The runs in results/: as sound as a stranger's must be, and of the presets' present settings."""
 
 import functools
+import importlib
+import re
 import subprocess
 from pathlib import Path
 
@@ -81,13 +83,20 @@ def test_the_committed_report_is_that_of_the_committed_runs(tmp_path, monkeypatc
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes((ROOT / path).read_bytes())
     store = tmp_path / "results" / "runs"
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
     monkeypatch.setattr(stores, "_PUBLISHED", (store,))
     results, new = Results.of(store), tmp_path / "new"
-    build.write(gather([store]), new / "leaderboard.html", new / "leaderboard.md")
+    board = gather([store])
+    build.write(board, new / "leaderboard.html", new / "leaderboard.md")
     write_reproduction(results.reference("cpu"), new, "cpu")
     for name in ("leaderboard.md", "REPRODUCTION.md"):
         made, held = (tmp_path / folder / name for folder in ("new", "results"))
-        assert made.read_bytes() == held.read_bytes(), f"{name}: run explore-suite report"
+        assert made.read_bytes() == held.read_bytes(), f"{name}: run make report"
+    methods_table = importlib.import_module("methods_table")
+    page = methods_table.PAGE.read_text()
+    sac = re.search(r"^\| `sac` \|.* \| ([\d.]+) \| \d+ \|$", page, re.MULTILINE)
+    assert sac and sac[1] == "1.0", "SAC's time is the unit"
+    assert methods_table.filled(page, board.results) == page, "run make report"
     assert committed_files("results/figures") == [
         f"results/figures/{name}.{suffix}"
         for name in sorted(figures.FIGURES)

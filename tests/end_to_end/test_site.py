@@ -135,8 +135,8 @@ def test_titles_are_of_figures_that_there_are():
 
 
 def test_agents_figures_and_costs_are_there(site):
-    agents, figures, protocol, methods = (
-        (site / f"{name}.html").read_text() for name in ("agents", "figures", "protocol", "methods")
+    agents, figures, protocol = (
+        (site / f"{name}.html").read_text() for name in ("agents", "figures", "protocol")
     )
     for agent, kind in AGENTS.items():
         assert f"<summary>{agent}</summary>" in agents, agent
@@ -150,8 +150,6 @@ def test_agents_figures_and_costs_are_there(site):
         assert not drawn or f"{function.__module__}.{function.__name__}" in figures
     assert '<h2 id="scores-after-100-episodes">' in figures, "titles are words, not file names"
     assert re.search(r"<td><code>random</code></td>\s*<td>[\d.]+ min</td>", protocol)
-    numbers = re.search(r"<td><code>sac</code></td>\s*(<td>[\d.]+</td>\s*){5}", methods)
-    assert numbers and "<td>1.0</td>" in numbers[0], "SAC's cost is the unit"
 
 
 @pytest.mark.parametrize("name", TEXTS)
