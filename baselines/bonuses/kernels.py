@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from baselines.nn.denormals import flushed_denormals
+
 # Keys are multiplied by this, which turns exp(-1/2 |.|^2) into 2^(-1/2 |.|^2): exp2 costs a third
 # of exp.
 _BASE_TWO = math.sqrt(math.log2(math.e))
@@ -179,6 +181,7 @@ class ByProduct:
             total.addmv_(self._kernel("pairs", block.lifted, queries).T, block.weights)
         return total
 
+    @flushed_denormals()  # products of two small kernel values
     def grid(self, rows: Rows, obs: Tensor, actions: Tensor) -> Tensor:
         """N = (K_obs diag(w)) K_action^T: exact, from (B + K) n kernel values instead of B K n."""
         series = rows.series

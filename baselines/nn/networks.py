@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from baselines.agent import State
+from baselines.nn.denormals import flushed_denormals
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0  # pytorch_sac
 LOG_STD_HALF, LOG_STD_MID = (LOG_STD_MAX - LOG_STD_MIN) / 2, (LOG_STD_MAX + LOG_STD_MIN) / 2
@@ -287,11 +288,12 @@ class Adam:
         """One step, in place, given a gradient for each parameter tensor."""
         for step in self._steps:
             step.add_(1)
-        torch._fused_adam_(  # the kernel of torch.optim.Adam(fused=True), with half the overhead
-            self._params, gradients, self._means, self._squares, [], self._steps,
-            lr=self._learning_rate, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
-            amsgrad=False, maximize=False,
-        )  # fmt: skip
+        with flushed_denormals():  # the moments of dead units
+            torch._fused_adam_(  # as in torch.optim.Adam(fused=True), with half the overhead
+                self._params, gradients, self._means, self._squares, [], self._steps,
+                lr=self._learning_rate, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0,
+                amsgrad=False, maximize=False,
+            )  # fmt: skip
         # The fused kernel does not increment the version counter that `MLP.predict` relies on.
         torch.autograd.graph.increment_version(self._params)
 
