@@ -137,6 +137,7 @@ def test_gains_are_measured_by_those_of_policy_and_reference():
     """The running mean and deviation of both, and the weight's numbers in these units."""
     agent, obs = small("sac_maxinfo"), rows(64).obs
     torch.testing.assert_close(agent.reference.net.params, agent.actor.net.params)
+    output_biases(agent.actor.net)[0, :2, 0] = 2.0  # so that the two gains differ by much
     rng = generator(agent.state_dict()["reference_rng"])
     draw = agent.actor.draw(obs, torch.Generator().manual_seed(0))
     actions = torch.cat((draw.action, agent.reference.draw(obs, rng).action))
