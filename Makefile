@@ -34,7 +34,7 @@ demo: setup
 test: lint
 	$(BIN)/python -m pytest
 
-# Lint, types and the quick tests, in a minute and a half: while you work.
+# Lint, types and the quick tests, in about a minute: while you work.
 check: lint
 	$(BIN)/python -m pytest -m "not slow"
 

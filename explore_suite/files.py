@@ -1,4 +1,4 @@
-"""Atomic file writes: a reader sees the old content or the new one, never a part."""
+"""Files: writes are atomic, so that a reader sees the old content or the new one, never a part."""
 
 import contextlib
 import os
@@ -30,10 +30,16 @@ def replace_bytes(path: Path, content: bytes) -> None:
         raise
 
 
-def read_bytes(path: Path) -> bytes | None:
-    """The content of a file, or None if there is none."""
+def read_bytes(path: Path, at_most: int = -1) -> bytes | None:
+    """The content of a file, or its first `at_most` bytes; None if there is none.
+
+    A UserError if it cannot be read, or is no regular file: a pipe would be waited for.
+    """
     try:
-        return path.read_bytes()
+        if path.exists() and not path.is_file():
+            raise UserError(f"cannot read {path}: it is no regular file")
+        with path.open("rb") as file:
+            return file.read(at_most)
     except FileNotFoundError:
         return None
     except OSError as error:

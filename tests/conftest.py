@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(autouse=True)
-def warnings_of_changes_are_new():
+def warnings_are_new():
     """What is logged once per process is logged in each test."""
     provenance.warn_once.cache_clear()
 

@@ -16,7 +16,7 @@ from baselines.training.run import RunOptions, RunSpec
 from explore_suite.cli.console import say, table
 from explore_suite.errors import UserError
 from explore_suite.installation import install_command
-from explore_suite.runs.provenance import checkout, warn_of_changes
+from explore_suite.runs.provenance import checkout, warn_of_changes, warn_of_other_physics
 from explore_suite.runs.store import ResultStore
 from explore_suite.tasks import TASK_GROUPS, task_names
 
@@ -57,6 +57,8 @@ def main(arguments: list[str]) -> int:
         return 0
     _check_writable(options.results)
     warn_of_changes(checkout(), "the checkout of explore-suite")
+    for task in dict.fromkeys(cell.spec.task for cell in missing):
+        warn_of_other_physics(task)
     engine = _engine(options, store, run_options)
     return Sweep(cells, engine, options.workers or len(cells)).run()
 

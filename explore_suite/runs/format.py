@@ -117,10 +117,13 @@ class Run(NamedTuple):
 
 def read_header(path: Path) -> Header:
     """Reads a header from a JSON file; a UserError names what is wrong with it."""
+    content = read_bytes(path)
+    if content is None:
+        raise UserError(f"{path} is not a readable header: there is no such file")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(content.decode())
         json.dumps(values, ensure_ascii=False).encode()  # a lone surrogate cannot be written again
-    except (OSError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not a readable header: {error}") from error
     if not isinstance(values, dict):
         raise UserError(f"{path} is not a header: it holds no object")

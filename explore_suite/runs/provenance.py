@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from explore_suite.fingerprint import fingerprint
+from explore_suite.fingerprint import changed, fingerprint
 from explore_suite.installation import PROJECT, is_checkout
 from explore_suite.runs.format import Header
 
@@ -26,13 +26,16 @@ def provenance(
 ) -> dict[str, Any]:
     """The header fields date, code, versions, fingerprint and machine of a run that starts now.
 
-    `code` is the commit behind the run, that of this package by default.
+    `code` is the commit behind the run, that of this package by default. Warns where the task does
+    not behave as published.
     """
+    found = fingerprint(task)
+    warn_of_other_physics(task, found)
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "code": checkout() if code is None else code,
         "versions": versions(),
-        "fingerprint": fingerprint(task),
+        "fingerprint": found,
         "machine": {
             "system": platform.system(),
             "processor": processor(),
@@ -69,17 +72,29 @@ def warn_of_changes(code: dict[str, Any], whose: str) -> None:
     Once per process: a script may record many runs.
     """
     if code.get("dirty"):
-        warn_once(whose, code["commit"])
+        warn_once(
+            f"{whose} has uncommitted changes or untracked files: commit them first, so that "
+            f"commit {code['commit'][:12]} in a run's header is the code that ran"
+        )
+
+
+def warn_of_other_physics(task: str, found: str | None = None) -> None:
+    """Logs a warning, once per process, if a task does not behave here as published.
+
+    `found` is its fingerprint here, where that is known already.
+    """
+    line = changed(task, found)
+    if line is not None:
+        warn_once(
+            f"{line}: its runs cannot be submitted, and compare with no published ones; install "
+            "the versions of constraints.txt"
+        )
 
 
 @cache
-def warn_once(whose: str, commit: str) -> None:
-    """Logs that this commit is not all of the code that runs."""
-    _log.warning(
-        "%s has uncommitted changes or untracked files: commit them first, so that commit %s in "
-        "a run's header is the code that ran",
-        whose, commit[:12],
-    )  # fmt: skip
+def warn_once(message: str) -> None:
+    """Logs a warning, the same one only once per process."""
+    _log.warning("%s", message)
 
 
 def script_checkout(store: Path) -> dict[str, Any]:

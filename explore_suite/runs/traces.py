@@ -23,6 +23,7 @@ import gymnasium
 import numpy as np
 
 from explore_suite.errors import UserError
+from explore_suite.files import read_bytes
 from explore_suite.runs.format import (
     TRACES,
     EpisodeRow,
@@ -139,10 +140,11 @@ def replay_run(run: Path) -> list[str]:
     if not header.traces:
         raise UserError("has no traces: it was made before runs left them")
     try:
-        with traces.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise BadTracesError(f"{traces} cannot be read: {error.strerror}") from error
+        content = read_bytes(traces, MAX_BYTES + 1)
+    except UserError as error:
+        raise BadTracesError(str(error)) from error
+    if content is None:
+        raise BadTracesError(f"{traces} is missing")
     if len(content) > MAX_BYTES:
         raise BadTracesError(f"{traces.name} is larger than {MAX_BYTES} bytes")
     if header.traces != listed_traces(traces.name, content):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from baselines.cli.sweep import seeds
+from explore_suite import fingerprint
 from explore_suite.__main__ import main
 from explore_suite.errors import UserError
 from explore_suite.installation import install_command
@@ -156,7 +157,7 @@ def test_failures_are_named_and_stop_no_other(tmp_path):
     (tmp_path / task / "seed-002.json").write_text("{")
     result = sweep(*FAST, "--results", str(tmp_path))
     assert result.returncode == 1 and "1 done, 2 failed" in result.stdout
-    for seed, problem in ((1, "seed-001.csv: Is a directory"), (2, "is not a readable header")):
+    for seed, problem in ((1, "seed-001.csv: it is no regular file"), (2, "is not a readable header")):
         log = tmp_path / ".logs" / task / f"seed-00{seed}.log"
         assert f"failed: random/GridWorld/{seed}, see {log}" in result.stdout
         assert problem in log.read_text()
@@ -197,3 +198,10 @@ def test_verify_finds_equal_runs_equal_and_others_different(tmp_path, capsys):
     assert "line 4 differs" in capsys.readouterr().out
     assert main(["verify", str(path), "--episodes", "1"]) == 0
     assert main(["verify", str(tmp_path / "none.csv")]) == 2
+
+
+def test_a_sweep_reports_other_physics_before_it_starts(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(fingerprint, "_DECIMALS", 5)
+    monkeypatch.setattr("baselines.cli.sweep.Sweep.run", lambda self: 0)
+    assert main(["sweep", *FAST, "--results", str(tmp_path)]) == 0
+    assert "GridWorld-v0 no longer behaves as published" in caplog.text

@@ -234,6 +234,14 @@ def test_a_file_that_cannot_be_read_is_named(store, monkeypatch, number, suffix)
     assert left_out(store, path) == [1]
 
 
+@pytest.mark.parametrize("suffix", [".json", ".csv"])
+def test_a_pipe_in_place_of_a_file_is_named_and_not_waited_for(store, suffix):
+    path = store.path(replace(HEADER, seed=1).key, suffix)
+    path.unlink()
+    os.mkfifo(path)
+    assert left_out(store, path) == [0]
+
+
 def test_a_run_short_of_rows_does_not_finish(tmp_path):
     store = ResultStore(tmp_path)
     with store.open(HEADER) as writer:

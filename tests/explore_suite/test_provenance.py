@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import explore_suite
+from explore_suite import fingerprint, record
 from explore_suite.runs import provenance
 from explore_suite.runs.provenance import checkout, script_checkout
 
@@ -196,3 +197,16 @@ def test_a_run_says_the_day_on_which_it_began():
     before = datetime.now(UTC).date()
     day = date.fromisoformat(provenance.provenance("HallwayLocalOptimum")["date"])
     assert before <= day <= datetime.now(UTC).date()
+
+
+def test_other_physics_is_reported_once_when_a_run_starts(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(fingerprint, "_DECIMALS", 5)  # as if the simulator rounded otherwise
+    for seed in (0, 1):
+        record("GridWorld", agent="mine", seed=seed, results=tmp_path, episodes=101).close()
+    told = [r.getMessage() for r in caplog.records if "behaves as published" in r.getMessage()]
+    assert len(told) == 1 and "GridWorld-v0" in told[0] and "constraints.txt" in told[0]
+
+
+def test_published_physics_is_not_reported(caplog):
+    provenance.warn_of_other_physics("GridWorld")
+    assert not caplog.records

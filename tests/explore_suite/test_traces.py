@@ -332,7 +332,7 @@ def test_a_strange_seed_or_csv_is_one_line(run, capsys):
 def test_a_missing_file_and_an_unfinished_run_are_named(run, capsys):
     run.with_suffix(TRACES).unlink()
     code, line = replayed(run, capsys)
-    assert code == 1 and "traces.npz cannot be read: No such file" in line
+    assert code == 1 and "traces.npz is missing" in line
     header = read_header(run.with_suffix(".json"))
     run.with_suffix(".json").write_text(dump_header(replace(header, finished=False)))
     code, line = replayed(run, capsys)
