@@ -157,7 +157,7 @@ def test_failures_are_named_and_stop_no_other(tmp_path):
     (tmp_path / task / "seed-002.json").write_text("{")
     result = sweep(*FAST, "--results", str(tmp_path))
     assert result.returncode == 1 and "1 done, 2 failed" in result.stdout
-    for seed, problem in ((1, "seed-001.csv: it is no regular file"), (2, "is not a readable header")):
+    for seed, problem in ((1, "001.csv: it is no regular file"), (2, "is not a readable header")):
         log = tmp_path / ".logs" / task / f"seed-00{seed}.log"
         assert f"failed: random/GridWorld/{seed}, see {log}" in result.stdout
         assert problem in log.read_text()
