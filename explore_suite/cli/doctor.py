@@ -93,7 +93,7 @@ def _tasks() -> list[Finding]:
 
 
 def _rendering() -> list[Finding]:
-    """A row per OpenGL back end, each tried in a new process: a failed one can break the next."""
+    """A row per OpenGL backend, each tried in a new process: a failed one can break the next."""
     findings = []
     for name in ("egl", "osmesa"):
         chosen = ("PYOPENGL_PLATFORM", "MUJOCO_GL")
@@ -103,7 +103,7 @@ def _rendering() -> list[Finding]:
         if result.returncode == 0:
             findings.append(Finding(f"GL {name}", "ok", "renders without a screen"))
         else:
-            advice = f"{_GL_PACKAGES[name]} (one back end is enough)"
+            advice = f"{_GL_PACKAGES[name]} (one backend is enough)"
             findings.append(Finding(f"GL {name}", "missing", advice))
     preferred = os.environ.get("MUJOCO_GL", "not set: egl, then osmesa")
     findings.append(Finding("MUJOCO_GL", "ok", preferred))

@@ -1,9 +1,9 @@
 """Imports dm_control without loading OpenGL.
 
-On import dm_control looks for a rendering back end, which loads GL libraries, may warn and may even
+On import dm_control looks for a rendering backend, which loads GL libraries, may warn and may even
 fail on a machine that only trains. That is switched off here; this package renders through
-`envs/rendering.py`, which picks a back end when the first frame is asked for. A user who sets
-MUJOCO_GL asks both packages to load that back end at once, and gets it.
+`envs/rendering.py`, which picks a backend when the first frame is asked for. A user who sets
+MUJOCO_GL asks both packages to load that backend at once, and gets it.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ except (AttributeError, ImportError, RuntimeError) as error:
     if "MUJOCO_GL" not in os.environ:
         raise
     raise RenderingUnavailableError(
-        f"MUJOCO_GL={os.environ['MUJOCO_GL']} names a rendering back end that does not load here "
+        f"MUJOCO_GL={os.environ['MUJOCO_GL']} names a rendering backend that does not load here "
         f"({type(error).__name__}: {error}); unset it to train, or to let a working one be found"
     ) from error
 

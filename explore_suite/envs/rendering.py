@@ -1,4 +1,4 @@
-"""Renders MuJoCo scenes without a screen; the first frame searches for a GL back end."""
+"""Renders MuJoCo scenes without a screen; the first frame searches for a GL backend."""
 
 import importlib
 import os
@@ -15,7 +15,7 @@ from explore_suite.errors import RenderingUnavailableError
 _HEADLESS = ("egl", "osmesa")  # tried in this order on Linux when MUJOCO_GL does not choose
 _ADVICE = (
     "Install one of them (Debian: apt-get install libegl1, or libosmesa6; "
-    "Fedora: dnf install mesa-libEGL), or set MUJOCO_GL to a back end that works here. "
+    "Fedora: dnf install mesa-libEGL), or set MUJOCO_GL to a backend that works here. "
     "Training and evaluation need none."
 )
 
@@ -73,7 +73,7 @@ def _free(context: Any, pixels: mujoco.MjrContext) -> None:
 
 
 def open_context(width: int, height: int) -> Any:
-    """A current GL context from the first back end that works."""
+    """A current GL context from the first backend that works."""
     problems = []
     chosen_before = os.environ.get("PYOPENGL_PLATFORM")
     for name in back_ends():
@@ -83,12 +83,12 @@ def open_context(width: int, height: int) -> Any:
             problems.append(f"{name}: {type(error).__name__}: {error}")
             _forget_opengl(chosen_before)
     raise RenderingUnavailableError(
-        "no OpenGL back end works.\n  " + "\n  ".join(problems) + f"\n{_ADVICE}"
+        "no OpenGL backend works.\n  " + "\n  ".join(problems) + f"\n{_ADVICE}"
     )
 
 
 def _forget_opengl(platform_before: str | None) -> None:
-    """Undoes what a failed back end leaves behind, which would make the next one fail."""
+    """Undoes what a failed backend leaves behind, which would make the next one fail."""
     if platform_before is None:
         os.environ.pop("PYOPENGL_PLATFORM", None)
     for module in [name for name in sys.modules if name.split(".")[0] == "OpenGL"]:
@@ -99,7 +99,7 @@ def _forget_opengl(platform_before: str | None) -> None:
 
 
 def back_ends() -> tuple[str, ...]:
-    """Back ends to try: MUJOCO_GL alone where it is set, else those that need no screen."""
+    """Backends to try: MUJOCO_GL alone where it is set, else those that need no screen."""
     chosen = os.environ.get("MUJOCO_GL", "").lower()
     if chosen in ("egl", "osmesa", "glfw", "cgl"):
         return (chosen,)
@@ -107,7 +107,7 @@ def back_ends() -> tuple[str, ...]:
 
 
 def try_back_end(name: str, width: int = 64, height: int = 64) -> Any:
-    """A current GL context of the named back end; raises whatever that back end raises."""
+    """A current GL context of the named backend; raises whatever that backend raises."""
     module = importlib.import_module(f"mujoco.{name}")
     from OpenGL.error import Error as GLError  # after mujoco has chosen PyOpenGL's platform
 

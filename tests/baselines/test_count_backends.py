@@ -16,7 +16,7 @@ from tests.helpers.kernel_counts import BOX, NEGLIGIBLE, filled, make, walk
 
 
 def hard_cases() -> dict[str, tuple[list[tuple], dict]]:
-    """Visits and options that strain a back end: each is also what the queries are made from."""
+    """Visits and options that strain a backend: each is also what the queries are made from."""
     rng = np.random.default_rng(4)
     same = walk(rng, 1)
     return {
