@@ -9,7 +9,7 @@ PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 # torch on one thread per process: small networks gain nothing from more, and two runs fit two cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check lint docs fuzz bench films report results setup gl
+.PHONY: demo test check lint docs fuzz bench films report results submissions setup gl
 
 # Two agents in a corridor, with the commands that a user has. DEMO_QUICK=1 does the same in small.
 ifeq ($(DEMO_QUICK),1)
@@ -89,6 +89,20 @@ results: setup
 	$(SWEEP) --agents $(METHODS) --tasks explore hallway original --seeds 0-4
 	$(SWEEP) --agents random $(SAC) $(METHODS) --tasks classic --seeds 0-4
 	$(REPORT)
+
+# The runs of our two submissions, which are other libraries' learners; two at a time, each on one core.
+# Finished runs are kept, an interrupted one starts again. results/README.md says how they are handed in.
+SEEDS5 := 0 1 2 3 4
+HALLWAYS := HallwayLocalOptimum HallwayAdversarial
+CONTROL := BallInCupExplore ReacherExplore FingerExplore WalkerExplore \
+	BallInCupCatch ReacherHard FingerTurnHard WalkerWalk
+submissions: $(VENV)/installed-bench
+	run() { grep -qs '"finished": true' peers/external/$$2/$$3-v0/seed-00$$4.json || \
+		echo examples/$$1.py --task $$3 --seed $$4 --results peers; }; \
+	for seed in $(SEEDS5); do \
+		for task in $(HALLWAYS); do run sb3_sac sb3-sac $$task $$seed; done; \
+		for task in $(HALLWAYS) $(CONTROL); do run sbx_learners sbx-crossq $$task $$seed; done; \
+	done | XLA_FLAGS=--xla_cpu_multi_thread_eigen=false xargs -L 1 -P 2 $(BIN)/python
 
 # Films of trained policies for the docs, from the weights that `make results` leaves.
 FILMED := sac sac_bbe sac_deep
