@@ -14,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 # Two agents in a corridor, with the commands that a user has. DEMO_QUICK=1 does the same in small.
 ifeq ($(DEMO_QUICK),1)
 DEMO ?= demo/quick
-DEMO_EPISODES := 5
+DEMO_EPISODES := 3
 DEMO_LAST := 2
 else
 DEMO ?= demo/hallway

@@ -85,7 +85,7 @@ def test_a_new_setting_is_read_as_its_default(name, part, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sac", "sac_deep"])
+@pytest.mark.parametrize("name", ["sac", "ddqn_deep"])
 def test_runs_made_before_a_setting_was_added_go_on_as_if_nothing_had_happened(
     name, old_store, monkeypatch, capsys
 ):
@@ -104,7 +104,7 @@ def test_runs_made_before_a_setting_was_added_go_on_as_if_nothing_had_happened(
 
 @pytest.mark.slow
 def test_an_interrupted_run_resumes_after_a_setting_was_added(tmp_path, monkeypatch):
-    store, name = ResultStore(tmp_path), "sac_deep"
+    store, name = ResultStore(tmp_path), "ddqn_deep"
 
     def stop(trainer, rows):
         raise KeyboardInterrupt

@@ -28,7 +28,7 @@ def on_gpu(name, seed=0):
     return build(name, task_of(name), small(name).config, seed=seed, device="cuda")
 
 
-def trace(agent, name, episodes=3, steps=HORIZON):
+def trace(agent, name, episodes=2, steps=HORIZON):
     """Observations and reports of a few short episodes, with evaluations between."""
     reports = []
     with WatchedEnv(gymnasium.make(lookup(task_of(name)).id, max_episode_steps=steps)) as env:

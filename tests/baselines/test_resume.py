@@ -1,5 +1,6 @@
 """A run that is killed and started again equals one that never was."""
 
+import functools
 import multiprocessing
 import os
 import random
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 EPISODES, HORIZON = 8, 40
 MOST_STATE = ("sac", "sac_deep", "ddqn_deep")  # one agent of each kind, with most to save
-KILLS = {agent: 10 if agent in MOST_STATE else 2 for agent in AGENTS}
+KILLS = {agent: 6 if agent in MOST_STATE else 2 for agent in AGENTS}
 ALWAYS = RunOptions(checkpoint_seconds=0.0)  # a checkpoint after every episode
 fork = multiprocessing.get_context("fork")  # children need not import torch again
 
@@ -43,6 +44,19 @@ def lines(store, spec):
     """The run's CSV without its last column, the seconds."""
     text = store.path(spec.key, ".csv").read_text()
     return [line.rsplit(",", 1)[0] for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def whole_lines(tmp_path_factory):
+    """The lines of an agent's undisturbed run, which is made once."""
+
+    @functools.cache
+    def make(agent):
+        store = ResultStore(tmp_path_factory.mktemp("whole"))
+        assert train(spec_of(agent), store, ALWAYS, quiet)
+        return lines(store, spec_of(agent))
+
+    return make
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -93,10 +107,8 @@ def _dying_append(path):
 
 @pytest.mark.parametrize("what", ["checkpoint", "append"])
 @pytest.mark.parametrize("agent", ["sac_deep", "ddqn_deep"])
-def test_killed_in_the_middle_of_writing(what, agent, tmp_path, monkeypatch):
-    spec = spec_of(agent)
-    whole, broken = ResultStore(tmp_path / "whole"), ResultStore(tmp_path / "broken")
-    assert train(spec, whole, ALWAYS, quiet)
+def test_killed_in_the_middle_of_writing(what, agent, tmp_path, monkeypatch, whole_lines):
+    spec, broken = spec_of(agent), ResultStore(tmp_path / "broken")
     with monkeypatch.context() as patch:
         if what == "checkpoint":
             patch.setattr(checkpoint, "save", after(3, checkpoint.save, _die_in_save))
@@ -109,7 +121,7 @@ def test_killed_in_the_middle_of_writing(what, agent, tmp_path, monkeypatch):
     assert child.exitcode == -signal.SIGKILL
     assert not broken.header(spec.key).finished
     assert train(spec, broken, ALWAYS, quiet)
-    assert lines(broken, spec) == lines(whole, spec)
+    assert lines(broken, spec) == whole_lines(agent)
 
 
 def _damage(path, how):
@@ -136,20 +148,18 @@ def interrupted(tmp_path, spec):
 
 
 @pytest.mark.parametrize("how", ["cut", "flip", "empty"])
-def test_damaged_checkpoint_falls_back_to_the_one_before(how, tmp_path, caplog):
+def test_damaged_checkpoint_falls_back_to_the_one_before(how, tmp_path, caplog, whole_lines):
     spec = spec_of("sac")
-    whole = ResultStore(tmp_path / "whole")
-    assert train(spec, whole, ALWAYS, quiet)
     store = interrupted(tmp_path, spec)
     newest, older = sorted(checkpoint_folder(store, spec.key).iterdir(), reverse=True)
     _damage(newest, how)
     assert train(spec, store, ALWAYS, quiet)
     assert "is damaged" in caplog.text and newest.name in caplog.text
     assert older.name not in caplog.text
-    assert lines(store, spec) == lines(whole, spec)
+    assert lines(store, spec) == whole_lines("sac")
 
 
-def test_with_no_sound_checkpoint_left_only_restart_starts_from_scratch(tmp_path):
+def test_with_no_sound_checkpoint_left_only_restart_starts_from_scratch(tmp_path, whole_lines):
     spec = spec_of("sac")
     store = interrupted(tmp_path, spec)
     for path in checkpoint_folder(store, spec.key).iterdir():
@@ -158,10 +168,8 @@ def test_with_no_sound_checkpoint_left_only_restart_starts_from_scratch(tmp_path
     with pytest.raises(UserError, match="--restart"):
         train(spec, store, ALWAYS, quiet)
     assert lines(store, spec) == before, "nothing was lost by the refusal"
-    whole = ResultStore(tmp_path / "whole")
-    assert train(spec, whole, ALWAYS, quiet)
     assert train(spec, store, replace(ALWAYS, restart=True), quiet)
-    assert lines(store, spec) == lines(whole, spec)
+    assert lines(store, spec) == whole_lines("sac")
 
 
 def test_ctrl_c_ends_the_episode_and_keeps_everything(tmp_path):

@@ -122,6 +122,7 @@ def test_uncommitted_code_is_reported_when_training_begins(
         return {"commit": "0" * 40, "dirty": dirty}
 
     monkeypatch.setattr(importlib.import_module(f"baselines.cli.{command}"), "checkout", checkout)
+    monkeypatch.setattr("baselines.cli.sweep.Sweep.run", lambda self: 0)
     flags = FAST if command == "sweep" else ["--agent", "random", "--task", "GridWorld",
                                              "--episodes", "1"]  # fmt: skip
     assert main([command, *flags, "--results", str(tmp_path)]) == 0
@@ -166,10 +167,10 @@ def test_failures_are_named_and_stop_no_other(tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_saves_and_the_same_command_resumes(tmp_path):
-    arguments = ["--agents", "sac", "--tasks", "HallwayLocalOptimum", "--episodes", "4"]
+    arguments = ["--agents", "ddqn", "--tasks", "GridWorld", "--episodes", "6"]
     command = [sys.executable, "-m", "explore_suite", "sweep", *arguments]
     command += ["--results", str(tmp_path)]
-    csv = tmp_path / "cpu" / "sac" / "HallwayLocalOptimum-v0" / "seed-000.csv"
+    csv = tmp_path / "cpu" / "ddqn" / "GridWorld-v0" / "seed-000.csv"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     wait_for(lambda: csv.exists() and csv.read_text().count("\n") > 1, process)
     process.send_signal(signal.SIGINT)
@@ -179,7 +180,7 @@ def test_ctrl_c_saves_and_the_same_command_resumes(tmp_path):
     assert not run.header.finished and len(run.rows) % 2 == 0
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     (run,) = ResultStore(tmp_path).runs()
-    assert run.header.finished and len(run.rows) == 8
+    assert run.header.finished and len(run.rows) == 12
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ SMALL_DDQN = {"hidden": 16, "batch_size": 16, "updates_per_step": 0.2, "warmup_s
 SMALL_SAC = SMALL_DDQN | {"seed_updates": 0}
 SMALL_EXPLORER = {
     "explorer.hidden": 16, "explorer.batch_size": 8, "explorer.update_candidates": 4,
-    "explorer.behaviour_candidates": 4, "explorer.start_after": 20,
+    "explorer.behaviour_candidates": 4, "explorer.updates_per_step": 2, "explorer.start_after": 20,
 }  # fmt: skip
 HORIZON = 60
 # Every algorithm, and variants that have parts of their own.
