@@ -54,10 +54,10 @@ FUZZ_MINUTES ?= 10
 fuzz: setup
 	$(BIN)/python -m tests.end_to_end.fuzz_runs --minutes $(FUZZ_MINUTES)
 
-# Figures, leaderboard, reproduction report and the table of methods, from results/ alone.
+# Figures, leaderboard, reproduction report, and the tables of README and docs, from results/ alone.
 define REPORT
 	$(BIN)/explore-suite report --results results/runs --out results
-	$(BIN)/python docs/methods_table.py
+	$(BIN)/python docs/result_tables.py
 endef
 report: setup
 	$(REPORT)

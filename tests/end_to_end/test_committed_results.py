@@ -18,6 +18,7 @@ from analysis.stats.results import NotEnoughRuns, Results
 from analysis.submissions import check_headers, check_rows
 from analysis.submissions.validate import validate
 from baselines.settings import as_json, budget, resolve, settings_of
+from explore_suite import load_results
 from explore_suite.tasks import lookup
 
 ROOT = Path(__file__).parents[2]
@@ -92,17 +93,33 @@ def test_the_committed_report_is_that_of_the_committed_runs(tmp_path, monkeypatc
     for name in ("leaderboard.md", "REPRODUCTION.md"):
         made, held = (tmp_path / folder / name for folder in ("new", "results"))
         assert made.read_bytes() == held.read_bytes(), f"{name}: run make report"
-    methods_table = importlib.import_module("methods_table")
-    page = methods_table.PAGE.read_text()
-    sac = re.search(r"^\| `sac` \|.* \| ([\d.]+) \| \d+ \|$", page, re.MULTILINE)
+    for path, fill_in in importlib.import_module("result_tables").PAGES.items():
+        page = path.read_text()
+        assert fill_in(page, board.results.scores) == page, f"{path.name}: run make report"
+    methods = (ROOT / "docs" / "methods.md").read_text()
+    sac = re.search(r"^\| `sac` \|.* \| ([\d.]+) \| \d+ \|$", methods, re.MULTILINE)
     assert sac and sac[1] == "1.0", "SAC's time is the unit"
-    assert methods_table.filled(page, board.results) == page, "run make report"
     assert committed_files("results/figures") == [
         f"results/figures/{name}.{suffix}"
         for name in sorted(figures.FIGURES)
         if drawable(name, results)
         for suffix in ("png", "svg")
     ]
+
+
+@pytest.mark.parametrize("task", ["ReacherExplore", "WalkerWalk"])
+def test_the_readme_holds_the_means_of_the_returns(task):
+    row = next(
+        line for line in (ROOT / "README.md").read_text().splitlines() if f"| {task} |" in line
+    )
+    episodes = load_results(ROOT / "results" / "runs")
+    window = episodes[
+        (episodes.task == task) & (episodes.phase == "eval") & (episodes.episode > 90)
+    ]
+    means = window.groupby("method")["return"].mean()
+    agents = ("random", "sac", "sac_bbe", "sac_2q", "sac_deep")
+    cells = [cell.split()[0] for cell in row.split("|")[2:-2]]
+    assert cells == [f"{means[agent]:.0f}" for agent in agents]
 
 
 def drawable(name: str, results: Results) -> bool:
