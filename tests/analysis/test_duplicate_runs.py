@@ -113,6 +113,94 @@ def committed():
     return [run for store in stores for run in ResultStore(store).runs()]
 
 
+def test_no_two_independent_committed_runs_are_copies():
+    """Only those of ddqn_bbe and its variant without reward are, for they never met a reward."""
+    runs = committed()
+    scored = [scored_rows(run.header.task, run.header.seed, run.rows) for run in runs]
+    pairs = {
+        (runs[match.first].header.agent, runs[match.second].header.agent)
+        for match in matches(scored)
+    }
+    assert len(runs) > 100 and pairs <= {("ddqn_bbe", "ddqn_bbe.pure")}
+
+
+@pytest.mark.parametrize(
+    ("size", "bins"), [(1e-6, 0), (1e-6, 1), (0.01, 0), (0.01, 1)],
+    ids=["tiny", "tiny, and coverage", "one percent", "one percent, and coverage"],
+)  # fmt: skip
+def test_a_committed_run_with_noise_is_found(size, bins):
+    """Noise in every return and, in every third episode, in the growth of coverage."""
+    missed = []
+    # Random actions earn too little, too seldom, to be told from other random actions.
+    learners = [run for run in committed() if run.header.agent != "random"]
+    for mine in learners:
+        noisy = with_noise(mine, size, bins)
+        both = [
+            scored_rows(mine.header.task, seed, rows)
+            for seed, rows in enumerate((mine.rows, noisy))
+        ]
+        if both[0].varies and not list(matches(both)):
+            missed.append((mine.header.key, informative(both[0])))
+    assert all(episodes < ENOUGH for _, episodes in missed), missed
+    assert len(missed) < len(learners) / 10
+
+
+def with_noise(mine, size, bins):
+    """The rows as a forger would change them, within what the task can give."""
+    draw, spec = random.Random(0), lookup(mine.header.task)
+    count, added, rows = task_limits.bins(spec), 0, []
+    sparse = spec.name not in task_limits.LEAST_PAY
+    for row in mine.rows:
+        if row.phase == "train" and not row.episode % 3:
+            added += bins
+        steps = row.success_steps
+        if sparse and steps and size >= 0.01:
+            steps += draw.choice([-1, 1])
+        return_ = float(steps) if sparse else row.return_ * (1 + draw.uniform(-size, size))
+        coverage = min(count, round(row.coverage * count) + added) / count
+        rows.append(
+            row._replace(return_=return_, success_steps=steps, coverage=coverage, seconds=1.0)
+        )
+    return rows
+
+
+def informative(scored):
+    """Evaluations that earn something else than most: those of a run that earns now and then."""
+    returns = [row.return_ for row in scored.rows if row.phase == "eval"]
+    return len(returns) - max(Counter(returns).values())
+
+
+def moves(seed, steps=100):
+    """Moves of a policy that wanders over the grid world."""
+    return np.random.default_rng(seed).integers(0, 4, steps).astype(np.uint8)
+
+
+def test_copied_actions_are_found_in_any_evaluation():
+    runs = [[moves(0), moves(1)], [moves(2), moves(3)], [moves(4), moves(0)], [moves(0), moves(3)]]
+    assert list(same_actions(runs)) == [(0, 2), (0, 3), (1, 3), (2, 3)]
+    assert list(same_actions([])) == list(same_actions([[], []])) == []
+
+
+def test_copied_moves_are_found_with_a_few_of_them_changed():
+    copied, other = moves(0), moves(0)
+    copied[[5, 50, 99]] ^= 1
+    other[::10] ^= 1
+    assert list(same_actions([[moves(0)], [copied], [other], [moves(1)]])) == [(0, 1)]
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 0.001, 0.01])
+@pytest.mark.parametrize("saturated", [0, 900])
+def test_copied_pushes_are_found_with_noise(noise, saturated):
+    """Also of a policy that pushes as hard as it can for nearly all the time."""
+    draw = np.random.default_rng(0)
+    pushes = draw.uniform(-1, 1, (3, 1000, 2)).astype(np.float32)
+    pushes[:, :saturated] = 1.0
+    copy = np.clip(pushes[0] + draw.uniform(-noise, noise, pushes[0].shape), -1, 1)
+    copy[500, 1] = np.nextafter(copy[500, 1], -2)
+    runs = [[pushes[0], pushes[1]], [pushes[2]], [copy.astype(np.float32)]]
+    assert list(same_actions(runs)) == [(0, 2)]
+
+
 # Independent runs that the rule takes for copies of each other. The grid's share a seed, and so a
 # first network; those of the hallway are a fault of the rule, which results/README.md names.
 KNOWN = {
