@@ -42,9 +42,9 @@ BEYOND_NOISE = 0.03
 STRETCH, DISTINCT_STRETCHES = 8, 30
 # So are nearly equal ones. Policies that hold an action, or push as hard as they can, agree with
 # many others: only where an action differs by more than MOVING from those of its neighbouring steps
-# (the median) is it compared. Of the first 2,900 pairs of independent evaluations of 0.2 none agrees
-# within NEAR_ACTION on more than 0.19 of these values, a copy with noise of one percent does on all;
-# of later ones two pairs agree on most.
+# (the median) is it compared. Of the first 2,900 pairs of independent evaluations of 0.2 none
+# agrees within NEAR_ACTION on more than 0.19 of these values; a copy with noise of one percent does
+# on all. Of later ones two pairs agree on most.
 MOVING, NEAR_ACTION, ENOUGH_MOVES = 0.1, 0.02, 30
 # Of the moves on GridWorld, this share: evaluations of our runs with different seeds agree on less.
 # Two of our methods with one seed, and so with one first network, agree on 0.98 in one case.
